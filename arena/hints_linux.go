@@ -1,0 +1,25 @@
+package arena
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+func adviseHuge(memory []byte) error { return unix.Madvise(memory, unix.MADV_HUGEPAGE) }
+
+// prefault makes every page present. One system call does it since Linux 5.14;
+// an older kernel (EINVAL) or a filter (EPERM, ENOSYS) leaves touching. Any
+// other refusal, such as no memory, is final: touching would end the process.
+func prefault(memory []byte) error {
+	err := unix.Madvise(memory, unix.MADV_POPULATE_WRITE)
+	for errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
+		err = unix.Madvise(memory, unix.MADV_POPULATE_WRITE)
+	}
+	switch {
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EPERM), errors.Is(err, unix.ENOSYS):
+		touch(memory)
+		return nil
+	}
+	return err
+}
