@@ -232,7 +232,9 @@ func TestRounding(t *testing.T) {
 		}
 	}
 	page := int64(PageBytes())
-	for _, c := range []struct{ n, want int64 }{{0, 0}, {1, page}, {page, page}, {page + 1, 2 * page}} {
+	for _, c := range []struct{ n, want int64 }{
+		{0, 0}, {1, page}, {page, page}, {page + 1, 2 * page},
+	} {
 		if got := RoundPage(c.n); got != c.want {
 			t.Errorf("RoundPage(%d) = %d; want %d", c.n, got, c.want)
 		}
