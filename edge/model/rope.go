@@ -7,7 +7,6 @@ package model
 // the per-frequency divisors of Llama 3.1.
 
 import (
-	"fmt"
 	"math"
 
 	"edgeinfer/kernels"
@@ -83,12 +82,12 @@ func (s *Spec) ropeTables(w *weights, contextTokens int) (global, local angleTab
 	case "yarn":
 		global.magnitude = float32(r.yarn(global.theta))
 	case "longrope":
-		// LongRoPE chooses once, from the size of the context, rounded up to 256.
-		if factors := w.ropeShort; (contextTokens+255)/256*256 > r.original {
-			divide(global.theta, w.ropeLong)
-		} else {
-			divide(global.theta, factors)
+		// LongRoPE chooses once, from the size of the context.
+		factors := w.ropeShort
+		if contextTokens > r.original {
+			factors = w.ropeLong
 		}
+		divide(global.theta, factors)
 		scale(global.theta, 1/r.factor)
 		global.magnitude = float32(r.magnitude)
 	default:
@@ -192,12 +191,4 @@ func normHeads(x, weight []float32, epsilon float32) {
 	for d := len(weight); len(x) >= d; x = x[d:] {
 		kernels.RMSNorm(x[:d], x[:d], weight, epsilon)
 	}
-}
-
-// describe names the scaling for people.
-func (r ropeSpec) describe() string {
-	if r.factor == 1 && r.scaling != "longrope" {
-		return fmt.Sprintf("base %g", r.base)
-	}
-	return fmt.Sprintf("base %g, %s ×%g", r.base, r.scaling, r.factor)
 }

@@ -1,0 +1,253 @@
+package edge
+
+// Session: one sequence of tokens and its cache. Generate is the loop from a
+// prompt to text; after its set-up it allocates nothing per token.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"edgeinfer/edge/kv"
+	"edgeinfer/edge/model"
+	"edgeinfer/edge/sample"
+)
+
+// ErrFull says that every session or page is in use.
+var ErrFull = errors.New("no session free")
+
+// Session is one sequence. It serves one caller at a time.
+type Session struct {
+	engine  *Engine
+	cache   *kv.Session
+	history []int32 // [context], the first length are in the cache
+	length  int
+	buffers sample.Buffers
+	sampler sample.Sampler
+	span    [1]model.Span
+	row     [1]int
+	next    int32 // the token sampled last
+}
+
+// Request is one prompt and how to continue it.
+type Request struct {
+	Tokens    []int32 // the prompt, at least one, fewer than the context
+	MaxTokens int     // −1: until the context is full
+	Sampling  sample.Params
+	Stop      []string // texts that end the answer; they are not part of it
+	IgnoreEOS bool     // go on at end-of-generation tokens
+}
+
+// Result is what Generate made.
+type Result struct {
+	Text         string
+	Tokens       []int32 // generated, an end-of-generation token not included
+	PromptTokens int
+	CachedTokens int    // of the prompt, taken from the cache
+	FinishReason string // stop, length, cancelled
+	Timings      Timings
+}
+
+// Timings are the speeds of one Generate.
+type Timings struct {
+	Prompt, Predicted  time.Duration
+	PromptTokens       int // computed, cached ones aside
+	PredictedTokens    int // passes after the prompt
+	FirstToken         time.Duration
+	PromptPerSecond    float64
+	PredictedPerSecond float64
+	FirstTokenMS       float64
+}
+
+// Generate continues r.Tokens and calls emit with each piece of text as it
+// comes, whole UTF-8 characters only; emit must not keep the slice. What the
+// cache already holds of the prompt is not computed again. When ctx ends, the
+// result so far is returned with the reason "cancelled" and no error.
+func (s *Session) Generate(ctx context.Context, r Request, emit func(piece []byte)) (Result, error) {
+	start := time.Now()
+	result := Result{PromptTokens: len(r.Tokens)}
+	if err := s.check(r); err != nil {
+		return result, inputError{err}
+	}
+	result.CachedTokens = s.reuse(r.Tokens)
+	s.sampler.Reset(r.Sampling, s.buffers)
+	t := &result.Timings
+	t.PromptTokens = len(r.Tokens) - result.CachedTokens
+	if !s.prefill(ctx, r.Tokens[result.CachedTokens:]) {
+		result.FinishReason = "cancelled"
+		return result, nil
+	}
+	t.Prompt = time.Since(start)
+	out := newStream(s.engine.tokenizer, r.Stop, s.room(r))
+	var count int
+	count, result.FinishReason = s.predict(ctx, r, out, emit, t)
+	t.FirstToken = t.Prompt
+	t.Predicted = time.Since(start) - t.Prompt
+	t.rates()
+	result.Text = string(out.text[:out.shown])
+	result.Tokens = append([]int32{}, s.history[len(r.Tokens):len(r.Tokens)+count]...)
+	return result, nil
+}
+
+// room is the most tokens a request can generate: prompt and answer together
+// never exceed the context.
+func (s *Session) room(r Request) int {
+	room := len(s.history) - len(r.Tokens)
+	if r.MaxTokens >= 0 {
+		room = min(room, r.MaxTokens)
+	}
+	return room
+}
+
+// check refuses requests that cannot run.
+func (s *Session) check(r Request) error {
+	context := s.engine.ContextTokens()
+	switch {
+	case len(r.Tokens) == 0:
+		return errors.New("edge: the prompt is empty and the model adds no token of its own; " +
+			"give at least one token")
+	case len(r.Tokens) >= context:
+		return fmt.Errorf("edge: the prompt has %d tokens, the context holds %d with room for one "+
+			"to come; shorten it or raise --ctx-size", len(r.Tokens), context)
+	case r.MaxTokens < -1:
+		return fmt.Errorf("edge: max tokens is %d, must be −1 (no limit) or more", r.MaxTokens)
+	}
+	for _, id := range r.Tokens {
+		if id < 0 || int(id) >= s.engine.Spec().Vocab {
+			return fmt.Errorf("edge: token %d is outside the vocabulary of %d", id, s.engine.Spec().Vocab)
+		}
+	}
+	return r.Sampling.Check()
+}
+
+// reuse keeps the longest common prefix of the cache and tokens, less the last
+// token, which must be computed for its logits. It returns the kept length.
+func (s *Session) reuse(tokens []int32) int {
+	n := 0
+	for n < s.length && n < len(tokens)-1 && s.history[n] == tokens[n] {
+		n++
+	}
+	s.engine.compute.Lock()
+	s.length = s.cache.Keep(n)
+	s.engine.compute.Unlock()
+	return s.length
+}
+
+// prefill runs tokens through the model in chunks and samples the token after
+// them; false if ctx ended first.
+func (s *Session) prefill(ctx context.Context, tokens []int32) bool {
+	chunk := s.engine.model.BatchTokens()
+	for ; len(tokens) > chunk; tokens = tokens[chunk:] {
+		if ctx.Err() != nil {
+			return false
+		}
+		s.engine.compute.Lock()
+		s.forward(tokens[:chunk])
+		s.engine.compute.Unlock()
+	}
+	s.step(tokens)
+	return ctx.Err() == nil
+}
+
+// step runs tokens, at most a batch, and samples the next one.
+func (s *Session) step(tokens []int32) {
+	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
+	s.forward(tokens)
+	s.row[0] = len(tokens) - 1
+	s.engine.model.Project(s.row[:])
+	s.next = s.sampler.Next(s.engine.model.Logits(0), s.history[:s.length])
+}
+
+// forward runs tokens through the model and into the history. The caller holds
+// the engine's lock.
+func (s *Session) forward(tokens []int32) {
+	s.span[0] = model.Span{Session: s.cache, Tokens: tokens}
+	if err := s.engine.model.Forward(s.span[:]); err != nil {
+		panic("edge: BUG: checked tokens are refused: " + err.Error())
+	}
+	s.length += copy(s.history[s.length:], tokens)
+}
+
+// predict emits the sampled token and feeds it back until one of the ends. It
+// returns the number of tokens generated and the reason to finish.
+func (s *Session) predict(ctx context.Context, r Request, out *stream, emit func([]byte),
+	t *Timings) (count int, reason string) {
+	defer func() {
+		if piece := out.flush(); len(piece) > 0 {
+			emit(piece)
+		}
+	}()
+	for room := s.room(r); ; {
+		switch {
+		case count == room:
+			return count, "length"
+		case ctx.Err() != nil:
+			return count, "cancelled"
+		}
+		if count > 0 {
+			s.step(s.history[s.length : s.length+1])
+			t.PredictedTokens++
+		}
+		if s.engine.tokenizer.IsEOG(s.next) && !r.IgnoreEOS {
+			return count, "stop"
+		}
+		s.history[s.length] = s.next
+		count++
+		piece, stopped := out.push(s.next)
+		if len(piece) > 0 {
+			emit(piece)
+		}
+		if stopped {
+			return count, "stop"
+		}
+	}
+}
+
+// Eval runs tokens from an empty cache and calls each with the logits of every
+// position, which are valid during the call.
+func (s *Session) Eval(tokens []int32, each func(position int, logits []float32)) error {
+	if len(tokens) == 0 || len(tokens) > s.engine.ContextTokens() {
+		return inputError{fmt.Errorf("edge: %d tokens to evaluate, the context holds 1 to %d; "+
+			"raise --ctx-size", len(tokens), s.engine.ContextTokens())}
+	}
+	for _, id := range tokens {
+		if id < 0 || int(id) >= s.engine.Spec().Vocab {
+			return inputError{fmt.Errorf("edge: token %d is outside the vocabulary of %d",
+				id, s.engine.Spec().Vocab)}
+		}
+	}
+	m := s.engine.model
+	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
+	s.length = s.cache.Keep(0)
+	for first := 0; first < len(tokens); first += m.BatchTokens() {
+		chunk := tokens[first:min(first+m.BatchTokens(), len(tokens))]
+		s.forward(chunk)
+		for i := range chunk {
+			s.row[0] = i
+			m.Project(s.row[:])
+			each(first+i, m.Logits(0))
+		}
+	}
+	return nil
+}
+
+// Close gives the session and its pages back.
+func (s *Session) Close() {
+	s.cache.Close()
+	s.cache = nil
+	s.engine.free <- s
+}
+
+// rates fills in the speeds.
+func (t *Timings) rates() {
+	if t.Prompt > 0 {
+		t.PromptPerSecond = float64(t.PromptTokens) / t.Prompt.Seconds()
+	}
+	if t.Predicted > 0 {
+		t.PredictedPerSecond = float64(t.PredictedTokens) / t.Predicted.Seconds()
+	}
+	t.FirstTokenMS = float64(t.FirstToken.Microseconds()) / 1000
+}
