@@ -1,0 +1,14 @@
+// Package gguf reads GGUF model files, versions 2 and 3, in place: metadata in
+// file order, and tensors as slices of the file. Opening one reads the header
+// and none of the tensor data.
+//
+// It is a container reader and no more: which keys and tensors a model needs,
+// and which tensor types this runtime multiplies, is for others to say.
+//
+// Files come from strangers. Every count, length, offset, product and type is
+// held against the bytes that are there before it is used, nothing is
+// allocated by a number that was only claimed, and a bad file is an error that
+// names the file, the key or tensor, the value found and the limit. The notes
+// on limits.go give the bound: reading a file takes no more heap than the
+// file's own size plus 16 MiB.
+package gguf
