@@ -1,0 +1,18 @@
+//go:build unix
+
+package mmap
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func mapFile(file *os.File, size int) ([]byte, func() error, error) {
+	data, err := unix.Mmap(int(file.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, err
+	}
+	willNeed(data)
+	return data, func() error { return unix.Munmap(data) }, nil
+}

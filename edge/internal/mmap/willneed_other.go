@@ -1,0 +1,5 @@
+//go:build unix && !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package mmap
+
+func willNeed([]byte) {}
