@@ -75,11 +75,10 @@ func read[T any](r *vocabularyReader, get func(string) (T, bool, error), key str
 	return v, ok && err == nil
 }
 
-// id reads a token id; absent, it is fallback. Ids outside int32 are passed on
-// as they are read, so that the tokenizer can name them.
-func (r *vocabularyReader) id(key string, fallback int64) int64 {
-	if v, ok := read(r, r.f.Uint, "tokenizer.ggml."+key); ok {
-		return int64(min(v, 1<<62))
+// id reads a token id, which the file has checked; absent, it is fallback.
+func (r *vocabularyReader) id(key string, fallback int32) int32 {
+	if v, ok := read(r, r.f.TokenID, "tokenizer.ggml."+key); ok {
+		return v
 	}
 	return fallback
 }
@@ -91,7 +90,7 @@ func (r *vocabularyReader) flag(key string, fallback bool) bool {
 	return fallback
 }
 
-func defaultID(sentencePiece bool, id int64) int64 {
+func defaultID(sentencePiece bool, id int32) int32 {
 	if sentencePiece {
 		return id
 	}
