@@ -68,15 +68,16 @@ func roundHalf(v float32) float32 { return F16ToF32(F32ToF16(v)) }
 
 // FitMinMax is the min–max fit: scale = (max−min)/(2^bits−1),
 // code = clamp(rint((x−min)/scale)), x̂ = scale·code + min. With half, scale and
-// min are rounded to IEEE halves before the codes are chosen. A group of one
-// value everywhere has scale 0 and codes 0. codes are [group][value].
+// min are rounded to IEEE halves before the codes are chosen, a scale too large
+// for one to 65504. A group of one value everywhere has scale 0 and codes 0.
+// codes are [group][value].
 func FitMinMax(codes []byte, scale, low []float32, x []float32, g Grouping, bits int, half bool) {
 	top := 1<<bits - 1
 	for j := 0; j < g.Count; j++ {
 		least, most := g.bounds(x, j)
 		s := (most - least) / float32(top)
 		if half {
-			s, least = roundHalf(s), roundHalf(least)
+			s, least = min(roundHalf(s), maxHalf), roundHalf(least)
 		}
 		scale[j], low[j] = s, least
 		assign(codes[j*g.Size:(j+1)*g.Size], x, g, j, s, least, top)

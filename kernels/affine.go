@@ -1,0 +1,99 @@
+package kernels
+
+// Affine rows (RA): each row of a tile is cut into groups of channels, and in
+// each group x̂ = scale·code + min with an fp16 scale and an fp16 minimum.
+//
+// A tile lies as
+//
+//	[32][groups] fp16 scale, [32][groups] fp16 min, [32] rows of padded·bits/8 bytes
+//
+// and a row of codes as planes, see PackCodes. A fit (fit.go) chooses scale, min
+// and codes and knows nothing of the layout; the layout knows nothing of the fit.
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// maxHalf is the largest finite fp16.
+const maxHalf = 65504
+
+// maxGroup is the largest group a format has, see KVFormat.Check.
+const maxGroup = 128
+
+// finiteHalf maps v to what the formats can hold: NaN to 0, the rest into
+// ±65504.
+func finiteHalf(v float32) float32 {
+	if v != v {
+		return 0
+	}
+	return min(max(v, -maxHalf), maxHalf)
+}
+
+// finiteHalfToF32 widens a half that is neither infinite nor NaN.
+func finiteHalfToF32(h uint16) float32 {
+	magnitude := math.Float32frombits(uint32(h&0x7fff)<<13) * 0x1p112
+	return math.Float32frombits(math.Float32bits(magnitude) | uint32(h&0x8000)<<16)
+}
+
+// PackAffineRow fits row of tile to x [headDim] by FitMinMax with fp16 metadata
+// and writes it. tile has f.Tile(headDim).Bytes() bytes. Codes of padded
+// channels are 0. Any input has a defined result:
+//
+//   - What is no finite half is taken as one first, see finiteHalf.
+//   - A scale that rounds to 0 (constant groups, ranges lost in fp16's
+//     subnormals) is stored as 0: every value of the group reads as its minimum.
+//   - A scale above 65504 (1 bit and a range above 65504) is stored as 65504: the
+//     upper code reads lower than the group's top, but finite.
+func PackAffineRow(tile []byte, f KVFormat, row int, x []float32) {
+	padded := PaddedHeadDim(len(x))
+	scales, minima, payload := affineRow(tile, f, row, padded)
+	var (
+		codes      [MaxHeadDim]uint8
+		finite     [maxGroup]float32
+		scale, low [1]float32
+	)
+	for g := 0; g*f.Group < len(x); g++ {
+		from, to := g*f.Group, min((g+1)*f.Group, len(x))
+		n := to - from
+		for i, v := range x[from:to] {
+			finite[i] = finiteHalf(v)
+		}
+		FitMinMax(codes[from:to], scale[:], low[:], finite[:n], RowGroups(n, n), f.Bits, true)
+		binary.LittleEndian.PutUint16(scales[2*g:], F32ToF16(scale[0]))
+		binary.LittleEndian.PutUint16(minima[2*g:], F32ToF16(low[0]))
+	}
+	PackCodes(payload, codes[:padded], f.Bits)
+}
+
+// UnpackAffineRows reads the first rows rows of tile into dst [rows][padded]:
+// float32(scale·code) + min, each step rounded. Padded channels read as 0.
+func UnpackAffineRows(dst []float32, tile []byte, f KVFormat, headDim, rows int) {
+	padded := PaddedHeadDim(headDim)
+	var codes [MaxHeadDim]uint8
+	for row := 0; row < rows; row++ {
+		scales, minima, payload := affineRow(tile, f, row, padded)
+		UnpackCodes(codes[:padded], payload, f.Bits)
+		x := dst[row*padded : (row+1)*padded]
+		for g := 0; g*f.Group < headDim; g++ {
+			s := finiteHalfToF32(binary.LittleEndian.Uint16(scales[2*g:]))
+			m := finiteHalfToF32(binary.LittleEndian.Uint16(minima[2*g:]))
+			from, to := g*f.Group, min((g+1)*f.Group, headDim)
+			out := x[from:to]
+			for i, c := range codes[from:to] {
+				out[i] = float32(s*float32(c)) + m
+			}
+		}
+		clear(x[headDim:])
+	}
+}
+
+// affineRow cuts out the scales, the minima and the codes of one row.
+func affineRow(tile []byte, f KVFormat, row, padded int) (scales, minima, payload []byte) {
+	metaBytes, rowBytes := 2*f.groups(padded), padded*f.Bits/8
+	half := TileTokens * metaBytes
+	start := 2*half + row*rowBytes
+	return tile[row*metaBytes : (row+1)*metaBytes],
+		tile[half+row*metaBytes : half+(row+1)*metaBytes],
+		tile[start : start+rowBytes]
+}
