@@ -8,7 +8,7 @@
 // Files come from strangers. Every count, length, offset, product and type is
 // held against the bytes that are there before it is used, nothing is
 // allocated by a number that was only claimed, and a bad file is an error that
-// names the file, the key or tensor, the value found and the limit. The notes
-// on limits.go give the bound: reading a file takes no more heap than the
-// file's own size plus 16 MiB.
+// names the file, the key or tensor, the value found and the limit. Parsing,
+// and each getter after it, takes no more heap than the file's own size and
+// 16 MiB; limits.go has the arithmetic.
 package gguf

@@ -4,6 +4,7 @@ package gguf
 // instead of maps, which take a tenth of the heap.
 
 import (
+	"fmt"
 	"sort"
 
 	"edgeinfer/edge/internal/mmap"
@@ -47,11 +48,12 @@ func (t Tensor) Values() uint64 {
 	return n
 }
 
-// Open maps the file at path and parses it. No tensor data is read.
+// Open maps the file at path and parses it. No tensor data is read. The file
+// must not be shortened while it is open.
 func Open(path string) (*File, error) {
 	mapping, err := mmap.Open(path)
 	if err != nil {
-		return nil, wrap(path, err)
+		return nil, fmt.Errorf("gguf: %w", err) // which names the path
 	}
 	f, err := Parse(path, mapping.Bytes())
 	if err != nil {
@@ -72,7 +74,7 @@ func (f *File) Close() error {
 		return nil
 	}
 	if err := mapping.Close(); err != nil {
-		return wrap(f.name, err)
+		return fmt.Errorf("gguf: %s: %w", f.name, err)
 	}
 	return nil
 }

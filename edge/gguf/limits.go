@@ -17,10 +17,10 @@ const (
 	maxTensors = 1 << 16
 
 	// maxElements bounds the arrays that the typed getters build. A string
-	// takes 8 bytes of the file at least and 16 of heap, a number 1 and 8:
-	// 2 Mi elements stay within 16 MiB more than the file. The largest
-	// vocabularies and merge lists have about 0.6 Mi.
-	maxElements = 1 << 21
+	// takes 8 bytes of the file at least and 16 of heap, a number 1 and 8: two
+	// million elements stay within 16 MiB more than the file. The largest
+	// vocabularies and merge lists have about 0.6 million.
+	maxElements = 2_000_000
 
 	// maxKeyBytes and maxNameBytes are the lengths the GGUF specification
 	// allows for keys and for tensor names.

@@ -149,9 +149,6 @@ func fail(file, where, format string, args ...any) error {
 	return errors.New("gguf: " + file + ": " + where + ": " + fmt.Sprintf(format, args...))
 }
 
-// wrap makes an error of this package about a whole file.
-func wrap(file string, err error) error { return fmt.Errorf("gguf: %s: %w", file, err) }
-
 // shape returns dimensions in the order of the file, "64x512".
 func shape(dims []uint64) string {
 	var b strings.Builder
