@@ -2,5 +2,39 @@
 
 package kernels
 
-// arch appends the Sets that this CPU can run.
-func arch(sets []Set) []Set { return sets }
+import (
+	"github.com/klauspost/cpuid/v2"
+
+	"edgeinfer/kernels/amd64"
+)
+
+// arch appends the Sets that this CPU can run. cpuid reports vector features
+// only where the operating system saves their registers.
+func arch(sets []Set) []Set {
+	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.F16C) {
+		sets = append(sets, avx2(sets[len(sets)-1]))
+	} else {
+		return sets
+	}
+	if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512VL, cpuid.AVX512DQ,
+		cpuid.AVX512VNNI) {
+		sets = append(sets, avx512vnni(sets[len(sets)-1]))
+	}
+	return sets
+}
+
+func avx2(s Set) Set {
+	s.Name = "avx2"
+	s.Product[Q8_0] = amd64.ProductQ8_0AVX2
+	s.Product[Q4_0] = amd64.ProductQ4_0AVX2
+	s.Product[Q4_1] = amd64.ProductQ4_1AVX2
+	return s
+}
+
+func avx512vnni(s Set) Set {
+	s.Name = "avx512vnni"
+	s.Product[Q8_0] = amd64.ProductQ8_0VNNI
+	s.Product[Q4_0] = amd64.ProductQ4_0VNNI
+	s.Product[Q4_1] = amd64.ProductQ4_1VNNI
+	return s
+}
