@@ -8,7 +8,7 @@
 // gives and the text it was given; insn_test.go compares. A new macro needs its
 // lines there.
 
-// Float32 vectors.
+// Float32 vectors. FMLA is VFMLA, here for macros that take numbers.
 #define FADD_4S(m, n, d) WORD $(0x4e20d400 | (m)<<16 | (n)<<5 | (d))
 #define FSUB_4S(m, n, d) WORD $(0x4ea0d400 | (m)<<16 | (n)<<5 | (d))
 #define FMUL_4S(m, n, d) WORD $(0x6e20dc00 | (m)<<16 | (n)<<5 | (d))
@@ -26,6 +26,7 @@
 #define FRINTN_4S(n, d) WORD $(0x4e218800 | (n)<<5 | (d))
 #define FMAXNMV_4S(n, d) WORD $(0x6e30c800 | (n)<<5 | (d))
 #define FMAXV_4S(n, d) WORD $(0x6e30f800 | (n)<<5 | (d))
+#define FMLA_4S(m, n, d) WORD $(0x4e20cc00 | (m)<<16 | (n)<<5 | (d))
 #define FMLA_4S_LANE(i, m, n, d) \
 	WORD $(0x4f801000 | ((i)&1)<<21 | ((i)>>1)<<11 | (m)<<16 | (n)<<5 | (d))
 #define FMUL_4S_LANE(i, m, n, d) \
@@ -41,13 +42,15 @@
 #define FCVTN(n, d) WORD $(0x0e216800 | (n)<<5 | (d))
 #define FCVTN2(n, d) WORD $(0x4e216800 | (n)<<5 | (d))
 
-// Integer products and widening sums.
+// Integer products and widening sums. ADDP is VADDP, here for macros that take numbers.
 #define MUL_4S(m, n, d) WORD $(0x4ea09c00 | (m)<<16 | (n)<<5 | (d))
 #define MLA_4S(m, n, d) WORD $(0x4ea09400 | (m)<<16 | (n)<<5 | (d))
 #define SMULL_8H(m, n, d) WORD $(0x0e20c000 | (m)<<16 | (n)<<5 | (d))
 #define SMULL2_8H(m, n, d) WORD $(0x4e20c000 | (m)<<16 | (n)<<5 | (d))
 #define SMLAL_8H(m, n, d) WORD $(0x0e208000 | (m)<<16 | (n)<<5 | (d))
 #define SMLAL2_8H(m, n, d) WORD $(0x4e208000 | (m)<<16 | (n)<<5 | (d))
+#define ADDP_8H(m, n, d) WORD $(0x4e60bc00 | (m)<<16 | (n)<<5 | (d))
+#define ADDP_4S(m, n, d) WORD $(0x4ea0bc00 | (m)<<16 | (n)<<5 | (d))
 #define SADDLP_4S(n, d) WORD $(0x4e602800 | (n)<<5 | (d))
 #define SADALP_4S(n, d) WORD $(0x4e606800 | (n)<<5 | (d))
 #define SXTL_8H(n, d) WORD $(0x0f08a400 | (n)<<5 | (d))

@@ -1,0 +1,96 @@
+//go:build !noasm
+
+package arm64
+
+// The products in Go: check what the assembly will touch, then cut the work
+// into calls it takes: a slice of rows short enough for one call, all tokens
+// over it (the slice stays in the L2 cache), then the next slice.
+
+const (
+	blockValues = 32 // values of a weight block
+
+	// sliceBytes of weights make one call: assembly cannot be preempted, and a
+	// core of a Raspberry Pi Zero 2 W needs about 150 µs for them, be they read
+	// from memory by four cores at once or multiplied with eight tokens.
+	sliceBytes = 64 << 10
+
+	// groupRows is how many rows the assembly takes at a time.
+	groupRows = 4
+)
+
+// kernel is one product in assembly, see stubs_arm64.go.
+type kernel func(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// operands are the arguments of one product, see kernels.Product.
+type operands struct {
+	y       []float32 // [tokens][yStride]
+	yStride int
+	w       []byte // [rows][rowBytes]
+	x       []byte // [tokens][xStride]
+	xStride int
+	rows    int
+	cols    int
+	tokens  int
+}
+
+// ProductQ8_0NEON is kernels.ProductQ8_0.
+func ProductQ8_0NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiplyBlocks(productQ8_0NEON, 34)
+}
+
+// ProductQ4_0NEON is kernels.ProductQ4_0.
+func ProductQ4_0NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiplyBlocks(productQ4_0NEON, 18)
+}
+
+// ProductQ4_1NEON is kernels.ProductQ4_1.
+func ProductQ4_1NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiplyBlocks(productQ4_1NEON, 20)
+}
+
+// multiplyBlocks runs k over weights in blocks of blockBytes and int8 activations.
+func (o operands) multiplyBlocks(k kernel, blockBytes int) {
+	blocks := o.cols / blockValues
+	o.multiply(k, blocks*blockBytes, o.cols+2*4*blocks, 8)
+}
+
+// multiply runs k over weight rows of rowBytes and activation rows of
+// inputBytes, at most maxTokens tokens at a time.
+func (o operands) multiply(k kernel, rowBytes, inputBytes, maxTokens int) {
+	if o.rows <= 0 || o.tokens <= 0 {
+		return
+	}
+	y := o.y[:(o.tokens-1)*o.yStride+o.rows]
+	if o.cols == 0 {
+		o.clear()
+		return
+	}
+	w := o.w[:o.rows*rowBytes]
+	x := o.x[:(o.tokens-1)*o.xStride+inputBytes]
+	sliceRows := max(sliceBytes/rowBytes/groupRows, 1) * groupRows
+	for r := 0; r < o.rows; r += sliceRows {
+		rows := min(sliceRows, o.rows-r)
+		for t := 0; t < o.tokens; {
+			n := 1
+			switch left := o.tokens - t; {
+			case left >= maxTokens:
+				n = maxTokens
+			case left >= 4:
+				n = 4
+			}
+			k(y[t*o.yStride+r:], o.yStride, w[r*rowBytes:], x[t*o.xStride:], o.xStride,
+				rows, o.cols, n)
+			t += n
+		}
+	}
+}
+
+// clear sets every element to zero: sums over no columns.
+func (o operands) clear() {
+	for t := range o.tokens {
+		clear(o.y[t*o.yStride : t*o.yStride+o.rows])
+	}
+}

@@ -1,0 +1,22 @@
+//go:build !noasm
+
+package arm64
+
+// The assembly as Go sees it. The caller has checked every length. Strides:
+// yStride in values, xStride in bytes. tokens is 1, 4 or 8 for block formats,
+// 1 or 4 for float formats; rows, cols and tokens are at least 1.
+
+// productQ8_0NEON is kernels.ProductQ8_0.
+//
+//go:noescape
+func productQ8_0NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// productQ4_0NEON is kernels.ProductQ4_0.
+//
+//go:noescape
+func productQ4_0NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// productQ4_1NEON is kernels.ProductQ4_1.
+//
+//go:noescape
+func productQ4_1NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
