@@ -25,9 +25,15 @@ func arch(sets []Set) []Set {
 
 func avx2(s Set) Set {
 	s.Name = "avx2"
+	s.Quantize = amd64.QuantizeAVX2
+	s.Product[F32] = amd64.ProductF32AVX2
+	s.Product[F16] = amd64.ProductF16AVX2
+	s.Product[BF16] = amd64.ProductBF16AVX2
 	s.Product[Q8_0] = amd64.ProductQ8_0AVX2
 	s.Product[Q4_0] = amd64.ProductQ4_0AVX2
 	s.Product[Q4_1] = amd64.ProductQ4_1AVX2
+	s.Dot, s.Axpy = amd64.DotAVX2, amd64.AxpyAVX2
+	s.WidenF16, s.NarrowF16 = amd64.WidenF16AVX2, amd64.NarrowF16AVX2
 	return s
 }
 

@@ -71,3 +71,60 @@ func tile4Q4_0AVX2(y *float32, yStride int, panel, codes, scales *byte, excess *
 
 //go:noescape
 func tile4Q4_1AVX2(y *float32, yStride int, panel, codes, scales, sums *byte, xStride, blocks int)
+
+// The float tiles: y[t][r] = Σ_c W[r][c]·x[t][c] for groups·4 rows, rowBytes
+// apart (0: the same row in all lanes of a group), groups ≥ 1, and one or three
+// tokens. yStride counts floats, xStride bytes. The references are
+// kernels.ProductF32, ProductF16 and ProductBF16.
+
+//go:noescape
+func rows4Tokens1F32(y *float32, yStride int, w *byte, rowBytes int, x *byte,
+	xStride, cols, groups int)
+
+//go:noescape
+func rows4Tokens3F32(y *float32, yStride int, w *byte, rowBytes int, x *byte,
+	xStride, cols, groups int)
+
+//go:noescape
+func rows4Tokens1F16(y *float32, yStride int, w *byte, rowBytes int, x *byte,
+	xStride, cols, groups int)
+
+//go:noescape
+func rows4Tokens3F16(y *float32, yStride int, w *byte, rowBytes int, x *byte,
+	xStride, cols, groups int)
+
+//go:noescape
+func rows4Tokens1BF16(y *float32, yStride int, w *byte, rowBytes int, x *byte,
+	xStride, cols, groups int)
+
+//go:noescape
+func rows4Tokens3BF16(y *float32, yStride int, w *byte, rowBytes int, x *byte,
+	xStride, cols, groups int)
+
+// Vectors of n values, n ≥ 1, in vector_amd64.s.
+
+// quantizeAVX2 writes one int8 row of blocks·32 values. Reference:
+// kernels.QuantizeRow.
+//
+//go:noescape
+func quantizeAVX2(dst *byte, x *float32, blocks int)
+
+// dotAVX2 returns Σ x[i]·y[i]. Reference: kernels.Dot.
+//
+//go:noescape
+func dotAVX2(x, y *float32, n int) float32
+
+// axpyAVX2 computes y[i] = fma(a, x[i], y[i]). Reference: kernels.Axpy.
+//
+//go:noescape
+func axpyAVX2(y *float32, a float32, x *float32, n int)
+
+// widenF16AVX2 converts IEEE halves. Reference: kernels.WidenF16.
+//
+//go:noescape
+func widenF16AVX2(dst *float32, src *byte, n int)
+
+// narrowF16AVX2 converts to IEEE halves, ties to even. Reference: kernels.NarrowF16.
+//
+//go:noescape
+func narrowF16AVX2(dst *byte, src *float32, n int)
