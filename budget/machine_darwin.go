@@ -1,18 +1,21 @@
 package budget
 
 import (
+	"encoding/binary"
 	"fmt"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // machineMemory offers half of the machine: macOS states no number like
 // MemAvailable, and compresses rather than refuses.
 func machineMemory() (int64, string, error) {
-	total, err := unix.SysctlUint64("hw.memsize")
+	// The number comes as text of which a last zero byte is cut off.
+	text, err := syscall.Sysctl("hw.memsize")
 	if err != nil {
 		return 0, "", fmt.Errorf("hw.memsize: %w", err)
 	}
-	half := int64(total / 2)
+	var number [8]byte
+	copy(number[:], text)
+	half := int64(binary.LittleEndian.Uint64(number[:]) / 2)
 	return half, "half of the machine's memory (hw.memsize): " + FormatSize(half), nil
 }

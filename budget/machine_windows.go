@@ -3,9 +3,8 @@ package budget
 import (
 	"fmt"
 	"math"
+	"syscall"
 	"unsafe"
-
-	"golang.org/x/sys/windows"
 )
 
 // memoryStatus is MEMORYSTATUSEX of the Windows API.
@@ -18,7 +17,7 @@ type memoryStatus struct {
 
 // machineMemory offers the physical memory that is available.
 func machineMemory() (int64, string, error) {
-	call := windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
+	call := syscall.NewLazyDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
 	if err := call.Find(); err != nil {
 		return 0, "", err
 	}
