@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unsafe"
 )
 
 // account is what /proc/self/smaps says of the mapping that starts at one
@@ -51,12 +50,12 @@ func readAccount(t *testing.T, address uintptr) account {
 }
 
 func TestTheSystemSeesTheMapping(t *testing.T) {
+	if !addressesAgree(t) {
+		t.Skip("an emulator runs this test at addresses of its own")
+	}
 	// Neighbours of the same kind: without guards the kernel merges them.
 	for _, a := range []*Arena{open(t, 1<<20), open(t, 1<<20+1), open(t, 3<<20)} {
 		got := readAccount(t, a.Address())
-		if !got.found && !addressesAgree(t) {
-			t.Skip("an emulator runs this test at addresses of its own")
-		}
 		if !got.found || got.sizeBytes != a.MappedBytes() {
 			t.Errorf("smaps at %#x = %+v; want Size %d", a.Address(), got, a.MappedBytes())
 		}
@@ -68,21 +67,21 @@ func TestTheSystemSeesTheMapping(t *testing.T) {
 	}
 }
 
-// addressesAgree says whether smaps knows the test's own data under the
-// addresses the program sees.
+// addressesAgree says whether smaps has a mapping where, as maps says, the
+// program's first one starts. QEMU's user mode translates maps into the guest's
+// addresses and passes smaps through: the two agree for a 64-bit guest, which
+// has the host's addresses, and not for a 32-bit one.
 func addressesAgree(t *testing.T) bool {
-	data, err := os.ReadFile("/proc/self/smaps")
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		t.Fatal(err)
+		t.Skipf("no list of mappings here: %v", err)
 	}
-	at := uint64(uintptr(unsafe.Pointer(&purposeNames)))
-	for line := range strings.Lines(string(data)) {
-		var start, end uint64
-		if n, _ := fmt.Sscanf(line, "%x-%x ", &start, &end); n == 2 && start <= at && at < end {
-			return true
-		}
+	var start uint64
+	if _, err := fmt.Sscanf(string(maps), "%x-", &start); err != nil {
+		t.Fatalf("maps begins with %.40q: %v", maps, err)
 	}
-	return false
+	return readAccount(t, uintptr(start)).found
 }
 
 func TestGuardsStopAnOverrun(t *testing.T) {

@@ -35,86 +35,87 @@ const (
 		"total_inactive_file 31457280\ntotal_active_file 10485760\n"
 )
 
+var limitCases = []struct {
+	name  string
+	files map[string]string
+	bytes int64
+	says  []string
+}{
+	{"only the machine", map[string]string{"proc/meminfo": meminfo},
+		4 << 30, []string{"MemAvailable of /proc/meminfo: 4096.0 MiB"}},
+	{"version 2, max means none", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
+		groupDir + "memory.max": "max\n", groupDir + "memory.high": "max\n",
+		groupDir + "memory.current": "999\n"},
+		4 << 30, []string{"MemAvailable"}},
+	{"own group, use without file cache", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
+		groupDir + "memory.max": "536870912\n", groupDir + "memory.high": "max\n",
+		groupDir + "memory.current": "104857600\n", groupDir + "memory.stat": statV2},
+		(512 - 100 + 40) * mib, []string{`cgroup v2 "/system.slice/edge.service" memory.max: 512.0 MiB`,
+			"100.0 MiB used", "40.0 MiB of that file cache = 452.0 MiB"}},
+	{"no account of the use", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
+		groupDir + "memory.max": "536870912\n"},
+		512 * mib, []string{"memory.max: 512.0 MiB"}},
+	{"more file cache than use", map[string]string{
+		"proc/self/cgroup": inGroup, groupDir + "memory.max": "536870912",
+		groupDir + "memory.current": "1048576", groupDir + "memory.stat": statV2},
+		512 * mib, []string{"1.0 MiB of that file cache"}},
+	{"high binds before max", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
+		groupDir + "memory.max": "536870912\n", groupDir + "memory.high": "268435456\n",
+		groupDir + "memory.current": "0"},
+		256 * mib, []string{"memory.high: 256.0 MiB"}},
+	{"a group further up binds", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
+		groupDir + "memory.max": "536870912\n", groupDir + "memory.current": "0",
+		"sys/fs/cgroup/system.slice/memory.max":     "400000000",
+		"sys/fs/cgroup/system.slice/memory.current": "390000000"},
+		10000000, []string{`cgroup v2 "/system.slice" memory.max`}},
+	{"the root of a container binds", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": "0::/docker/0123456789ab\n",
+		"sys/fs/cgroup/memory.max": "1073741824", "sys/fs/cgroup/memory.current": "0"},
+		1 << 30, []string{`cgroup v2 "/" memory.max`}},
+	{"the machine binds below a group", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
+		groupDir + "memory.max": "8589934592", groupDir + "memory.current": "0"},
+		4 << 30, []string{"MemAvailable"}},
+	{"over the limit already", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
+		groupDir + "memory.high": "1000", groupDir + "memory.current": "5000"},
+		0, []string{"memory.high: 1000 B", "= 0 B"}},
+	{"a limit of nothing", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": inGroup, groupDir + "memory.max": "0"},
+		0, []string{"memory.max: 0 B"}},
+	{"version 1", map[string]string{
+		"proc/meminfo":     meminfo,
+		"proc/self/cgroup": "12:cpu,cpuacct:/x\n4:memory:/jobs/a\n1:name=systemd:/jobs/a\n0::/\n",
+		"sys/fs/cgroup/memory/jobs/a/memory.limit_in_bytes": "536870912\n",
+		"sys/fs/cgroup/memory/jobs/a/memory.usage_in_bytes": "104857600\n",
+		"sys/fs/cgroup/memory/jobs/a/memory.stat":           statV1,
+		"sys/fs/cgroup/memory/jobs/memory.limit_in_bytes":   "9223372036854771712\n",
+		"sys/fs/cgroup/memory/jobs/memory.usage_in_bytes":   "104857600\n",
+		"sys/fs/cgroup/memory/memory.limit_in_bytes":        "9223372036854771712\n"},
+		452 * mib, []string{`cgroup v1 "/jobs/a" memory.limit_in_bytes: 512.0 MiB`}},
+	{"version 1, no limit with 64 KiB pages", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
+		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854710272\n",
+		"sys/fs/cgroup/memory/memory.usage_in_bytes": "104857600\n"},
+		4 << 30, []string{"MemAvailable"}},
+	{"version 2 beside version 1", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory,hugetlb:/a\n0::/b\n",
+		"sys/fs/cgroup/memory/a/memory.limit_in_bytes": "536870912",
+		"sys/fs/cgroup/unified/b/memory.max":           "268435456"},
+		256 * mib, []string{`cgroup v2 "/b" memory.max`}},
+	{"a path that climbs out stays inside", map[string]string{
+		"proc/meminfo": meminfo, "proc/self/cgroup": "0::/../../../../etc\n",
+		"sys/fs/cgroup/etc/memory.max": "268435456", "etc/memory.max": "1"},
+		256 * mib, []string{`cgroup v2 "/etc" memory.max`}},
+}
+
 func TestDetectLimit(t *testing.T) {
-	const mib = 1 << 20
-	for _, c := range []struct {
-		name  string
-		files map[string]string
-		bytes int64
-		says  []string
-	}{
-		{"only the machine", map[string]string{"proc/meminfo": meminfo},
-			4 << 30, []string{"MemAvailable of /proc/meminfo: 4096.0 MiB"}},
-		{"version 2, max means none", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
-			groupDir + "memory.max": "max\n", groupDir + "memory.high": "max\n",
-			groupDir + "memory.current": "999\n"},
-			4 << 30, []string{"MemAvailable"}},
-		{"own group, use without file cache", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
-			groupDir + "memory.max": "536870912\n", groupDir + "memory.high": "max\n",
-			groupDir + "memory.current": "104857600\n", groupDir + "memory.stat": statV2},
-			(512 - 100 + 40) * mib, []string{`cgroup v2 "/system.slice/edge.service" memory.max: 512.0 MiB`,
-				"100.0 MiB used", "40.0 MiB of that file cache = 452.0 MiB"}},
-		{"no account of the use", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
-			groupDir + "memory.max": "536870912\n"},
-			512 * mib, []string{"memory.max: 512.0 MiB"}},
-		{"more file cache than use", map[string]string{
-			"proc/self/cgroup": inGroup, groupDir + "memory.max": "536870912",
-			groupDir + "memory.current": "1048576", groupDir + "memory.stat": statV2},
-			512 * mib, []string{"1.0 MiB of that file cache"}},
-		{"high binds before max", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
-			groupDir + "memory.max": "536870912\n", groupDir + "memory.high": "268435456\n",
-			groupDir + "memory.current": "0"},
-			256 * mib, []string{"memory.high: 256.0 MiB"}},
-		{"a group further up binds", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
-			groupDir + "memory.max": "536870912\n", groupDir + "memory.current": "0",
-			"sys/fs/cgroup/system.slice/memory.max":     "400000000",
-			"sys/fs/cgroup/system.slice/memory.current": "390000000"},
-			10000000, []string{`cgroup v2 "/system.slice" memory.max`}},
-		{"the root of a container binds", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/docker/0123456789ab\n",
-			"sys/fs/cgroup/memory.max": "1073741824", "sys/fs/cgroup/memory.current": "0"},
-			1 << 30, []string{`cgroup v2 "/" memory.max`}},
-		{"the machine binds below a group", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
-			groupDir + "memory.max": "8589934592", groupDir + "memory.current": "0"},
-			4 << 30, []string{"MemAvailable"}},
-		{"over the limit already", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup,
-			groupDir + "memory.high": "1000", groupDir + "memory.current": "5000"},
-			0, []string{"memory.high: 1000 B", "= 0 B"}},
-		{"a limit of nothing", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": inGroup, groupDir + "memory.max": "0"},
-			0, []string{"memory.max: 0 B"}},
-		{"version 1", map[string]string{
-			"proc/meminfo":     meminfo,
-			"proc/self/cgroup": "12:cpu,cpuacct:/x\n4:memory:/jobs/a\n1:name=systemd:/jobs/a\n0::/\n",
-			"sys/fs/cgroup/memory/jobs/a/memory.limit_in_bytes": "536870912\n",
-			"sys/fs/cgroup/memory/jobs/a/memory.usage_in_bytes": "104857600\n",
-			"sys/fs/cgroup/memory/jobs/a/memory.stat":           statV1,
-			"sys/fs/cgroup/memory/jobs/memory.limit_in_bytes":   "9223372036854771712\n",
-			"sys/fs/cgroup/memory/jobs/memory.usage_in_bytes":   "104857600\n",
-			"sys/fs/cgroup/memory/memory.limit_in_bytes":        "9223372036854771712\n"},
-			452 * mib, []string{`cgroup v1 "/jobs/a" memory.limit_in_bytes: 512.0 MiB`}},
-		{"version 1, no limit with 64 KiB pages", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n",
-			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854710272\n",
-			"sys/fs/cgroup/memory/memory.usage_in_bytes": "104857600\n"},
-			4 << 30, []string{"MemAvailable"}},
-		{"version 2 beside version 1", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory,hugetlb:/a\n0::/b\n",
-			"sys/fs/cgroup/memory/a/memory.limit_in_bytes": "536870912",
-			"sys/fs/cgroup/unified/b/memory.max":           "268435456"},
-			256 * mib, []string{`cgroup v2 "/b" memory.max`}},
-		{"a path that climbs out stays inside", map[string]string{
-			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/../../../../etc\n",
-			"sys/fs/cgroup/etc/memory.max": "268435456", "etc/memory.max": "1"},
-			256 * mib, []string{`cgroup v2 "/etc" memory.max`}},
-	} {
+	for _, c := range limitCases {
 		bytes, source, err := DetectLimit(tree(t, c.files))
 		if err != nil || bytes != c.bytes {
 			t.Errorf("%s: DetectLimit = %d (%s), %v; want %d", c.name, bytes, source, err, c.bytes)
