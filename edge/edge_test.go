@@ -92,13 +92,16 @@ func TestPrefixIsReusedAndChangesNothing(t *testing.T) {
 	e := open(t, Options{KV: "k8v8", ContextTokens: 512})
 	s := newSession(t, e)
 	first, _ := generate(t, s, Request{Tokens: story(e), MaxTokens: 150, Sampling: greedy, IgnoreEOS: true})
-	longer := append(story(e), first.Tokens[:140]...)
-	again, _ := generate(t, s, Request{Tokens: longer, MaxTokens: 10, Sampling: greedy, IgnoreEOS: true})
-	if again.CachedTokens == 0 || again.CachedTokens%32 != 0 {
-		t.Errorf("cached %d tokens of %d, want whole tiles", again.CachedTokens, len(longer))
-	}
-	if !slices.Equal(again.Tokens, first.Tokens[140:]) {
-		t.Errorf("with a cached prefix %v, without %v", again.Tokens, first.Tokens[140:])
+	for _, at := range []int{140, 60} {
+		longer := append(story(e), first.Tokens[:at]...)
+		again, _ := generate(t, s, Request{Tokens: longer, MaxTokens: 10, Sampling: greedy, IgnoreEOS: true})
+		// The end is still held in 16 bits; further back whole tiles are kept.
+		if c := again.CachedTokens; c != len(longer)-1 && (c == 0 || c%32 != 0) {
+			t.Errorf("cached %d tokens of %d", c, len(longer))
+		}
+		if !slices.Equal(again.Tokens, first.Tokens[at:at+10]) {
+			t.Errorf("with a cached prefix %v, without %v", again.Tokens, first.Tokens[at:at+10])
+		}
 	}
 }
 

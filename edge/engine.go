@@ -10,7 +10,6 @@ import (
 
 	"edgeinfer/arena"
 	"edgeinfer/budget"
-	"edgeinfer/edge/chat"
 	"edgeinfer/edge/internal/workers"
 	"edgeinfer/edge/kv"
 	"edgeinfer/edge/model"
@@ -81,9 +80,9 @@ func (e *Engine) build() (err error) {
 		return err
 	}
 	context := contextPerSession(g)
-	e.model = model.New(e.source.model, e.arena, e.set, e.pool, o.BatchTokens, e.source.logitRows(), context)
+	e.model = model.New(e.source.model, e.arena, e.set, e.pool, o.BatchTokens, o.LogitRows, context)
 	for range o.Parallel {
-		s := &Session{engine: e}
+		s := &Session{engine: e, rows: make([]int, 0, o.LogitRows)}
 		s.history, s.buffers = sessionBuffers(e.arena, context, e.model.Spec().Vocab)
 		e.free <- s
 	}
@@ -153,9 +152,12 @@ func (e *Engine) Threads() int { return e.pool.Threads() }
 // ContextTokens is the context of one session.
 func (e *Engine) ContextTokens() int { return contextPerSession(e.plan.Geometry) }
 
-// ChatTemplate returns the model's own chat template, or the built-in ChatML
-// where it has none.
-func (e *Engine) ChatTemplate() (*chat.Template, error) { return e.source.ChatTemplate() }
+// BatchTokens is the most tokens of one pass, LogitRows the most of them that
+// get logits at once.
+func (e *Engine) BatchTokens() int { return e.model.BatchTokens() }
+
+// LogitRows: see BatchTokens.
+func (e *Engine) LogitRows() int { return e.model.LogitRows() }
 
 // NewSession returns a session, or ErrFull where all are in use.
 func (e *Engine) NewSession() (*Session, error) {

@@ -24,6 +24,7 @@ type Options struct {
 	WindowTiles   *int   // recent tiles kept in 16 bits besides the own; −1: none; nil: 1
 	SinkTiles     *int   // first tiles kept in 16 bits, 0 or 1; nil: 1
 	Parallel      int    // sessions at a time; 0: 1
+	LogitRows     int    // tokens of a pass that get logits at once; 0: Parallel
 	AllowPaging   bool   // start although memory does not suffice
 	Lock          bool   // lock the arena into memory, where allowed
 }
@@ -50,6 +51,9 @@ func (o *Options) check() error {
 	if o.Parallel == 0 {
 		o.Parallel = 1
 	}
+	if o.LogitRows == 0 {
+		o.LogitRows = min(o.Parallel, o.BatchTokens)
+	}
 	inRange := func(name string, v, low, high int) error {
 		if v < low || v > high {
 			return fmt.Errorf("edge: %s is %d, must be between %d and %d", name, v, low, high)
@@ -61,6 +65,7 @@ func (o *Options) check() error {
 		inRange("threads", o.Threads, 1, maxThreads),
 		inRange("batch size", o.BatchTokens, 1, maxBatchTokens),
 		inRange("parallel", o.Parallel, 1, maxParallel),
+		inRange("rows of logits", o.LogitRows, 1, o.BatchTokens),
 		inRange("window", window, -1, 1<<20),
 		inRange("sinks", sinks, 0, 1),
 	)

@@ -26,7 +26,7 @@ type Session struct {
 	buffers sample.Buffers
 	sampler sample.Sampler
 	span    [1]model.Span
-	row     [1]int
+	rows    []int // of Project; room for Engine.LogitRows
 	next    int32 // the token sampled last
 }
 
@@ -113,12 +113,17 @@ func (s *Session) check(r Request) error {
 	case r.MaxTokens < -1:
 		return fmt.Errorf("edge: max tokens is %d, must be −1 (no limit) or more", r.MaxTokens)
 	}
-	for _, id := range r.Tokens {
-		if id < 0 || int(id) >= s.engine.Spec().Vocab {
-			return fmt.Errorf("edge: token %d is outside the vocabulary of %d", id, s.engine.Spec().Vocab)
+	return errors.Join(s.checkVocabulary(r.Tokens), r.Sampling.Check())
+}
+
+// checkVocabulary refuses ids that name no token.
+func (s *Session) checkVocabulary(tokens []int32) error {
+	for _, id := range tokens {
+		if vocab := s.engine.Spec().Vocab; id < 0 || int(id) >= vocab {
+			return fmt.Errorf("edge: token %d is outside the vocabulary of %d", id, vocab)
 		}
 	}
-	return r.Sampling.Check()
+	return nil
 }
 
 // reuse keeps the longest common prefix of the cache and tokens, less the last
@@ -155,8 +160,8 @@ func (s *Session) step(tokens []int32) {
 	s.engine.compute.Lock()
 	defer s.engine.compute.Unlock()
 	s.forward(tokens)
-	s.row[0] = len(tokens) - 1
-	s.engine.model.Project(s.row[:])
+	s.rows = append(s.rows[:0], len(tokens)-1)
+	s.engine.model.Project(s.rows)
 	s.next = s.sampler.Next(s.engine.model.Logits(0), s.history[:s.length])
 }
 
@@ -208,31 +213,67 @@ func (s *Session) predict(ctx context.Context, r Request, out *stream, emit func
 // Eval runs tokens from an empty cache and calls each with the logits of every
 // position, which are valid during the call.
 func (s *Session) Eval(tokens []int32, each func(position int, logits []float32)) error {
-	if len(tokens) == 0 || len(tokens) > s.engine.ContextTokens() {
-		return inputError{fmt.Errorf("edge: %d tokens to evaluate, the context holds 1 to %d; "+
-			"raise --ctx-size", len(tokens), s.engine.ContextTokens())}
+	if len(tokens) == 0 {
+		return inputError{errors.New("edge: no tokens to evaluate; give at least one")}
 	}
-	for _, id := range tokens {
-		if id < 0 || int(id) >= s.engine.Spec().Vocab {
-			return inputError{fmt.Errorf("edge: token %d is outside the vocabulary of %d",
-				id, s.engine.Spec().Vocab)}
+	s.Reset()
+	for first := 0; first < len(tokens); {
+		n := min(s.engine.model.BatchTokens(), len(tokens)-first)
+		if err := s.Append(tokens[first : first+n]); err != nil {
+			return err
 		}
-	}
-	m := s.engine.model
-	s.engine.compute.Lock()
-	defer s.engine.compute.Unlock()
-	s.length = s.cache.Keep(0)
-	for first := 0; first < len(tokens); first += m.BatchTokens() {
-		chunk := tokens[first:min(first+m.BatchTokens(), len(tokens))]
-		s.forward(chunk)
-		for i := range chunk {
-			s.row[0] = i
-			m.Project(s.row[:])
-			each(first+i, m.Logits(0))
+		for i := 0; i < n; i += s.engine.LogitRows() {
+			rows := min(s.engine.LogitRows(), n-i)
+			s.Project(i, rows)
+			for r := range rows {
+				each(first+i+r, s.Logits(r))
+			}
 		}
+		first += n
 	}
 	return nil
 }
+
+// Reset empties the session.
+func (s *Session) Reset() {
+	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
+	s.length = s.cache.Keep(0)
+}
+
+// Append runs tokens, at most Engine.BatchTokens, after those the session
+// holds. Their hidden states wait for Project until the engine runs again.
+func (s *Session) Append(tokens []int32) error {
+	if room := len(s.history) - s.length; len(tokens) > room {
+		return inputError{fmt.Errorf("edge: %d tokens more than the %d held, the context holds %d; "+
+			"raise --ctx-size", len(tokens), s.length, len(s.history))}
+	}
+	if n := s.engine.BatchTokens(); len(tokens) == 0 || len(tokens) > n {
+		return inputError{fmt.Errorf("edge: %d tokens at once, must be 1 to %d", len(tokens), n)}
+	}
+	if err := s.checkVocabulary(tokens); err != nil {
+		return inputError{err}
+	}
+	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
+	s.forward(tokens)
+	return nil
+}
+
+// Project computes the logits of n tokens of the last Append, at most
+// Engine.LogitRows, beginning with its token first.
+func (s *Session) Project(first, n int) {
+	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
+	s.rows = s.rows[:0]
+	for i := range n {
+		s.rows = append(s.rows, first+i)
+	}
+	s.engine.model.Project(s.rows)
+}
+
+// Logits returns row i of the last Project, [vocabulary].
+func (s *Session) Logits(i int) []float32 { return s.engine.model.Logits(i) }
 
 // Close gives the session and its pages back.
 func (s *Session) Close() {

@@ -114,12 +114,9 @@ func formats(text string, layers int) ([]budget.LayerFormats, error) {
 	return budget.ParsePlan(text, layers)
 }
 
-// logitRows is how many tokens get logits in one pass: each session's last.
-func (s *Source) logitRows() int { return min(s.options.Parallel, s.options.BatchTokens) }
-
 // fixedLines are the lines of the plan that no choice of the planner moves.
 func (s *Source) fixedLines() ([]arena.Line, error) {
-	lines, err := s.model.Spec.Lines(s.options.BatchTokens, s.logitRows())
+	lines, err := s.model.Spec.Lines(s.options.BatchTokens, s.options.LogitRows)
 	if err != nil {
 		return nil, err
 	}

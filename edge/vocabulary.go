@@ -76,9 +76,9 @@ func read[T any](r *vocabularyReader, get func(string) (T, bool, error), key str
 }
 
 // id reads a token id, which the file has checked; absent, it is fallback.
-func (r *vocabularyReader) id(key string, fallback int32) int32 {
+func (r *vocabularyReader) id(key string, fallback int64) int64 {
 	if v, ok := read(r, r.f.TokenID, "tokenizer.ggml."+key); ok {
-		return v
+		return int64(v)
 	}
 	return fallback
 }
@@ -90,7 +90,7 @@ func (r *vocabularyReader) flag(key string, fallback bool) bool {
 	return fallback
 }
 
-func defaultID(sentencePiece bool, id int32) int32 {
+func defaultID(sentencePiece bool, id int64) int64 {
 	if sentencePiece {
 		return id
 	}

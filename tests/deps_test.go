@@ -37,7 +37,8 @@ var mayImport = map[string][]string{
 	"edge/model":            {"arena", "kernels", "edge/kv", "edge/gguf", "edge/internal/workers"},
 	"edge": {"arena", "budget", "kernels", "edge/chat", "edge/gguf", "edge/kv", "edge/model",
 		"edge/sample", "edge/tokenizer", "edge/internal/workers"},
-	"cmd/edgeinfer": {"arena", "boards", "budget", "kernels", "edge", "edge/chat", "edge/gguf",
+	"edge/eval": {"edge"},
+	"cmd/edgeinfer": {"arena", "boards", "budget", "kernels", "edge", "edge/chat", "edge/eval", "edge/gguf",
 		"edge/sample", "edge/tokenizer"},
 	"tests/shared": {},
 }

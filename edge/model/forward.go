@@ -33,7 +33,7 @@ func (m *Model) Forward(spans []Span) error {
 		m.attention(i, n, spans)
 		m.feedForward(i, n)
 	}
-	m.norm.run(n, nil, nil, false)
+	m.norm.run(n, nil, m.previousPost(len(m.w.layers)), false)
 	for i := range spans {
 		spans[i].Session.Advance(len(spans[i].Tokens))
 	}
