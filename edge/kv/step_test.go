@@ -1,0 +1,208 @@
+package kv
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"edgeinfer/kernels"
+)
+
+// TestResultsDependOnPositionsOnly: bit-equal outputs for any chunk size and
+// number of threads, in all kinds of plans. 530 tokens cross a range's border.
+func TestResultsDependOnPositionsOnly(t *testing.T) {
+	const n = 530
+	every, some := []int{1, 7, 32, 512}, []int{1, 23}
+	for _, c := range []struct {
+		name   string
+		chunks []int
+		g      kernels.KVGeometry
+	}{
+		{"f32", every, uniform(1, 4, 2, 16, f32, f32, n, 1, 1)},
+		{"f16", every, uniform(1, 4, 2, 16, f16, f16, n, 1, 1)},
+		{"k8v8", every, uniform(1, 4, 2, 16, ra(8, 32), ra(8, 64), n, 1, 1)},
+		{"k4v2", every, uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), n, 1, 1)},
+		{"k4v2, head dim 8", some, uniform(1, 4, 2, 8, ra(4, 32), ra(2, 64), n, 1, 1)},
+		{"k4v2, own tile only, no sinks", some, uniform(1, 3, 1, 16, ra(4, 32), ra(2, 64), n, 0, 0)},
+		{"k4v2, window 3, sinks 2", some, uniform(1, 3, 1, 16, ra(4, 32), ra(2, 64), n, 3, 2)},
+		{"k4v2, no window", some, uniform(1, 3, 1, 16, ra(4, 32), ra(2, 64), n, -1, 1)},
+		{"k4v2, no window, no sinks", some, uniform(1, 3, 1, 16, ra(4, 32), ra(2, 64), n, -1, 0)},
+		{"mixed", every, mixed(n, 1, 1)},
+		{"mixed, no window", some, mixed(n, -1, 1)},
+		{"sliding below the tile", some, sliding(mixed(n, 1, 1), 1, 20)},
+		{"sliding within the rows", some, sliding(mixed(n, 3, 1), 0, 33)},
+		{"sliding across a border of ranges", some, sliding(mixed(n, 1, 1), 0, 500)},
+		{"more sinks than tiles", some, uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, 1, 30)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := newTokens(c.g, n, 3)
+			want := in.newOutputs()
+			cache, _ := newCache(t, c.g, 1)
+			in.run(newSession(t, cache), want, n, n)
+			for threads := 1; threads <= 2; threads++ {
+				for _, chunk := range c.chunks {
+					other, _ := newCache(t, c.g, threads)
+					got := in.newOutputs()
+					in.run(newSession(t, other), got, n, chunk)
+					if at := in.firstDifference(got, want, 0, n); at >= 0 {
+						t.Errorf("chunks of %d, %d threads: position %d differs", chunk, threads, at)
+					}
+					if layer := differentMemory(cache, other); layer >= 0 {
+						t.Errorf("chunks of %d, %d threads: memory of layer %d differs", chunk, threads, layer)
+					}
+				}
+			}
+		})
+	}
+}
+
+// differentMemory is the first layer in which the pages or raw slots of two
+// caches differ, −1 for none.
+func differentMemory(a, b *Cache) int {
+	for i := range a.layers {
+		for side := range a.layers[i].sides {
+			x, y := &a.layers[i].sides[side], &b.layers[i].sides[side]
+			if !bytes.Equal(x.pages, y.pages) || !bytes.Equal(x.raw, y.raw) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// TestSealedTilesAreTheFormatsOfTheirRows: each sealed tile holds what packing
+// its rows, rounded to 16 bits, gives; with the window and without one.
+func TestSealedTilesAreTheFormatsOfTheirRows(t *testing.T) {
+	for _, headDim := range []int{8, 64, 80} {
+		for bits := 1; bits <= 8; bits++ {
+			for _, window := range []int{-1, 0, 1} {
+				const n, sinks = 200, 1
+				g := uniform(1, 2, 2, headDim, ra(bits, 32), ra(9-bits, 64), n, window, sinks)
+				cache, _ := newCache(t, g, 1)
+				s, in := newSession(t, cache), newTokens(g, n, uint64(bits))
+				in.run(s, in.newOutputs(), n, 50)
+				sealedBelow := n/tileTokens - window // whole tiles only, also without a window
+				if window < 0 {
+					sealedBelow = n / tileTokens
+				}
+				for tile := sinks; tile < sealedBelow; tile++ {
+					for head := range 2 {
+						l := &cache.layers[0]
+						for side, rows := range [][]float32{in.layers[0].k, in.layers[0].v} {
+							want := packed(&l.sides[side].format, rows, tile, head, 2, headDim)
+							if !bytes.Equal(l.sides[side].page(s, tile, head), want) {
+								t.Errorf("d=%d, bits=%d, window=%d: tile %d of head %d, side %d differs",
+									headDim, bits, window, tile, head, side)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// packed is one tile of rows [n][heads][headDim], rounded and packed.
+func packed(f *kernels.KVFormat, rows []float32, tile, head, heads, headDim int) []byte {
+	padded := kernels.PaddedHeadDim(headDim)
+	x := make([]float32, tileTokens*padded)
+	for t := range tileTokens {
+		for i := range headDim {
+			v := rows[((tile*tileTokens+t)*heads+head)*headDim+i]
+			x[t*padded+i] = kernels.F16ToF32(kernels.F32ToF16(v))
+		}
+	}
+	b := make([]byte, f.Tile(headDim).Bytes())
+	f.PackTile(b, x, headDim)
+	return b
+}
+
+// TestPaddingStaysZero: rows shorter than their storage leave the rest zero.
+func TestPaddingStaysZero(t *testing.T) {
+	const n, d, padded = 300, 8, 16
+	g := uniform(1, 2, 1, d, f16, f32, n, 1, 1)
+	g.Layers = append(g.Layers, kernels.KVLayer{QueryHeads: 1, KVHeads: 1, HeadDim: d, K: ra(4, 16), V: ra(2, 16)})
+	cache, _ := newCache(t, g, 1)
+	in := newTokens(g, n, 4)
+	in.run(newSession(t, cache), in.newOutputs(), n, 64)
+	check := func(name string, b []byte, valueBytes int) {
+		nonZero := false
+		for i, v := range b {
+			if channel := i / valueBytes % padded; channel >= d && v != 0 {
+				t.Errorf("%s: byte %d of padded channel %d is %d", name, i, channel, v)
+				return
+			}
+			nonZero = nonZero || v != 0
+		}
+		if !nonZero {
+			t.Errorf("%s: all zero, nothing was written", name)
+		}
+	}
+	check("f16 keys", cache.layers[0].sides[0].pages, 2)
+	check("f32 values", cache.layers[0].sides[1].pages, 4)
+	check("rows of keys", cache.layers[1].sides[0].raw, 2)
+	check("rows of values", cache.layers[1].sides[1].raw, 2)
+}
+
+// TestSessionsDoNotTouchEachOther: sessions that take turns give what each
+// gives alone.
+func TestSessionsDoNotTouchEachOther(t *testing.T) {
+	const n = 200
+	g := mixed(3*n, 1, 1)
+	g.Sessions = 3
+	cache, _ := newCache(t, g, 2)
+	var sessions [3]*Session
+	var in [3]tokens
+	var got [3]outputs
+	for i := range sessions {
+		sessions[i], in[i] = newSession(t, cache), newTokens(g, n, uint64(10+i))
+		got[i] = in[i].newOutputs()
+	}
+	for to := 0; to < n; {
+		to = min(to+13, n)
+		for i, s := range sessions {
+			in[i].run(s, got[i], to, 5+i)
+		}
+	}
+	for i := range sessions {
+		alone, _ := newCache(t, mixed(n, 1, 1), 1)
+		want := in[i].newOutputs()
+		in[i].run(newSession(t, alone), want, n, 64)
+		if at := in[i].firstDifference(got[i], want, 0, n); at >= 0 {
+			t.Errorf("session %d of three differs from itself alone at position %d", i, at)
+		}
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		k, v kernels.KVFormat
+	}{{"f16", f16, f16}, {"k8v8", ra(8, 32), ra(8, 64)}, {"k4v2", ra(4, 32), ra(2, 64)}} {
+		for _, depth := range []int{96, 1984} {
+			b.Run(fmt.Sprintf("%s/depth=%d", c.name, depth), func(b *testing.B) {
+				g := uniform(1, 9, 3, 64, c.k, c.v, depth+32, 1, 1)
+				cache, _ := newCache(b, g, 1)
+				s, in := newSession(b, cache), newTokens(g, depth+32, 1)
+				out := in.newOutputs()
+				in.run(s, out, depth+1, 512)
+				for b.Loop() {
+					if s.Len() == depth+32 {
+						s.Keep(depth + 1) // within the newest tile, which costs nothing
+					}
+					in.run(s, out, s.Len()+1, 1)
+				}
+			})
+		}
+	}
+	b.Run("k4v2/prefill=512", func(b *testing.B) {
+		g := uniform(1, 9, 3, 64, ra(4, 32), ra(2, 64), 512, 1, 1)
+		cache, _ := newCache(b, g, 1)
+		s, in := newSession(b, cache), newTokens(g, 512, 1)
+		out := in.newOutputs()
+		for b.Loop() {
+			s.Keep(0)
+			in.run(s, out, 512, 512)
+		}
+	})
+}
