@@ -25,8 +25,9 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := gguf.Parse("fuzz.gguf", data)
 		if err != nil {
-			if file != nil || !strings.HasPrefix(err.Error(), "gguf: fuzz.gguf: ") || len(err.Error()) > 1000 {
-				t.Errorf("Parse = %v, %q", file, err)
+			text := err.Error()
+			if file != nil || !strings.HasPrefix(text, "gguf: fuzz.gguf: ") || len(text) > 1000 {
+				t.Errorf("Parse = %v, %q", file, text)
 			}
 			return
 		}

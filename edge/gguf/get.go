@@ -170,7 +170,7 @@ func (f *File) TokenID(key string) (id int32, ok bool, err error) {
 		size = tokens.Count
 	}
 	n := value.integerAt(0)
-	if n.negative || !n.fitsInt32() || int(n.bits) >= size {
+	if n.bits >= uint64(min(size, math.MaxInt32)) { // the bits of negative ids are large
 		name := strings.TrimSuffix(strings.TrimPrefix(key, "tokenizer.ggml."), "_token_id")
 		return 0, false, f.failKey(key, "%s token id %v outside vocabulary of %d; %s",
 			name, n, size, convertAgain)

@@ -135,6 +135,8 @@ func TestValuesPrintShort(t *testing.T) {
 		{[]uint8{1, 2, 3, 4}, "u8[4]", "[1, 2, 3, 4]"},
 		{[]int16{1, 2, 3, 4, 5}, "i16[5]", "[1, 2, 3, 4, …]"},
 		{[]string{"a", "b\n", "c", "d", "e"}, "string[5]", `["a", "b\n", "c", "d", …]`},
+		{[]string{strings.Repeat("x", 33)}, "string[1]",
+			`["` + strings.Repeat("x", 32) + `"… (33 bytes)]`},
 		{[]float64{}, "f64[0]", "[]"},
 		{[]bool{true}, "bool[1]", "[true]"},
 	}

@@ -18,12 +18,14 @@ func header(tensors, keys uint64) rawFile {
 	return rawFile("GGUF").u32(3).u64(tensors).u64(keys)
 }
 
-func (r rawFile) u8(v uint8) rawFile                { return append(r, v) }
-func (r rawFile) u32(v uint32) rawFile              { return binary.LittleEndian.AppendUint32(r, v) }
-func (r rawFile) u64(v uint64) rawFile              { return binary.LittleEndian.AppendUint64(r, v) }
-func (r rawFile) text(s string) rawFile             { return append(r, s...) }
-func (r rawFile) str(s string) rawFile              { return r.u64(uint64(len(s))).text(s) }
-func (r rawFile) zeros(n int) rawFile               { return append(r, make([]byte, n)...) }
+func (r rawFile) u8(v uint8) rawFile    { return append(r, v) }
+func (r rawFile) u32(v uint32) rawFile  { return binary.LittleEndian.AppendUint32(r, v) }
+func (r rawFile) u64(v uint64) rawFile  { return binary.LittleEndian.AppendUint64(r, v) }
+func (r rawFile) text(s string) rawFile { return append(r, s...) }
+func (r rawFile) str(s string) rawFile  { return r.u64(uint64(len(s))).text(s) }
+func (r rawFile) zeros(n int) rawFile   { return append(r, make([]byte, n)...) }
+
+// key adds a key and its kind, without a value.
 func (r rawFile) key(s string, k gguf.Kind) rawFile { return r.str(s).u32(uint32(k)) }
 
 // tensor adds one entry of the tensor table.

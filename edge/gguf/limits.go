@@ -9,17 +9,17 @@ package gguf
 // indexes, about 60 and 130 bytes.
 
 const (
-	// maxKeys is 100 times what published models have; 1 MB of heap.
+	// maxKeys: published models have less than a hundred. 1 MB of heap.
 	maxKeys = 1 << 14
 
-	// maxTensors is ten times what the largest published models have, with
-	// one tensor per expert; 9 MB of heap.
+	// maxTensors: published models have some hundred to some thousand, with
+	// one tensor per expert. 9 MB of heap.
 	maxTensors = 1 << 16
 
 	// maxElements bounds the arrays that the typed getters build. A string
 	// takes 8 bytes of the file at least and 16 of heap, a number 1 and 8: two
 	// million elements stay within 16 MiB more than the file. The largest
-	// vocabularies and merge lists have about 0.6 million.
+	// published merge lists have about half a million.
 	maxElements = 2_000_000
 
 	// maxKeyBytes and maxNameBytes are the lengths the GGUF specification

@@ -55,7 +55,7 @@ func (r *reader) header(f *File) (tensors, keys int, err error) {
 	}
 	if string(found) != magic {
 		return 0, 0, r.fail("the file begins with %s, a GGUF file with %q; "+
-			"convert the model to GGUF", quote(string(found)), magic)
+			"download the model file itself, or convert it to GGUF", quote(string(found)), magic)
 	}
 	if f.Version, err = r.u32("the version"); err != nil {
 		return 0, 0, err
@@ -169,12 +169,11 @@ func (r *reader) stringArray(v *Value, count uint64) error {
 	for i := range v.Count {
 		if _, ok := walk.next(); !ok {
 			r.pos = len(r.data) - len(walk.rest)
-			_, err := r.string(fmt.Sprintf("string %d of %d", i, v.Count))
-			return err
+			return r.shortElement(fmt.Sprintf("string %d of %d", i, v.Count))
 		}
 	}
 	used := len(rest) - len(walk.rest)
-	v.data = rest[:used:used]
+	v.data = rest[:used]
 	r.pos += used
 	return nil
 }

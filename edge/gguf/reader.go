@@ -127,6 +127,18 @@ func (r *reader) shortTable(what string) error {
 		"download the file again", what, r.pos, r.left())
 }
 
+// shortElement is short for a string at the reader's position that was found
+// not to be all there.
+func (r *reader) shortElement(what string) error {
+	const lengthBytes = 8
+	if r.left() < lengthBytes {
+		return r.short("the length of "+what, lengthBytes)
+	}
+	n := binary.LittleEndian.Uint64(r.data[r.pos:])
+	r.pos += lengthBytes
+	return r.short(what, n)
+}
+
 // fail makes an error that names the file and the entry the reader is in.
 func (r *reader) fail(format string, args ...any) error {
 	return fail(r.file, r.where(), format, args...)

@@ -86,8 +86,9 @@ func (v Value) TypeName() string {
 }
 
 const (
-	printedElements = 4  // of an array, before it is cut
-	printedBytes    = 96 // of a string, before it is cut
+	printedElements     = 4  // of an array, before it is cut
+	printedElementBytes = 32 // of each string in it
+	printedBytes        = 96 // of a string, before it is cut
 )
 
 // String returns the value in a form short and plain enough for a terminal:
@@ -109,7 +110,7 @@ func (v Value) String() string {
 		}
 		if v.Elem == KindString {
 			s, _ := elements.next()
-			b.WriteString(quote(s))
+			b.WriteString(quoteTo(printedElementBytes, s))
 		} else {
 			b.WriteString(v.element(i))
 		}
@@ -222,12 +223,15 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // quote returns a string from a file in a form fit for messages: quoted,
 // control characters and invalid UTF-8 escaped, cut where it is long.
-func quote(s string) string {
-	if len(s) <= printedBytes {
+func quote(s string) string { return quoteTo(printedBytes, s) }
+
+// quoteTo is quote with the length in bytes at which a string is cut.
+func quoteTo(limit int, s string) string {
+	if len(s) <= limit {
 		return strconv.Quote(s)
 	}
-	cut := printedBytes
-	for cut > printedBytes-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
+	cut := limit
+	for cut > limit-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
 	return fmt.Sprintf("%s… (%d bytes)", strconv.Quote(s[:cut]), len(s))

@@ -2,6 +2,8 @@ package gguf_test
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -48,5 +50,36 @@ func TestTensorDataIsNotRead(t *testing.T) {
 	checkWhole(t, f)
 	if n := f.Parameters(); n != 134515008 {
 		t.Errorf("%d parameters, want 134515008", n)
+	}
+}
+
+// A file that does not parse, and one that was closed, stay mapped nowhere.
+func TestNothingStaysMapped(t *testing.T) {
+	dir := t.TempDir()
+	mapped := func(name string) bool {
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(maps), filepath.Join(dir, name))
+	}
+	for name, data := range map[string][]byte{"good.gguf": tiny(), "bad.gguf": tiny()[:500]} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := gguf.Open(path)
+		if err != nil {
+			if mapped(name) {
+				t.Errorf("%s is mapped after an error", name)
+			}
+			continue
+		}
+		if !mapped(name) {
+			t.Errorf("%s is not mapped while it is open", name)
+		}
+		if f.Close(); mapped(name) {
+			t.Errorf("%s is mapped after Close", name)
+		}
 	}
 }
