@@ -379,6 +379,39 @@ func checkCuts(t *testing.T, s Set, c *productCase, whole []float32) {
 	}
 }
 
+// TestLargeProduct is large enough for every way in which a Set slices its own
+// work: by bytes of weights, by tokens, by columns. Pieces of odd sizes must have
+// the bits of the whole.
+func TestLargeProduct(t *testing.T) {
+	for f := range NumFormats {
+		for _, size := range []struct{ rows, cols, tokens int }{{301, 1536, 3}, {37, 64, 150}} {
+			r := newRand(uint64(f))
+			c := newProductCase(f, size.rows, size.cols, size.tokens)
+			c.fillWeights(r)
+			c.fillInput(r)
+			exact, bound := c.exact()
+			for _, s := range All() {
+				whole := checkWhole(t, s, c, exact, bound)
+				y := make([]float32, c.rows)
+				for token := range c.tokens {
+					x := c.x[token*c.xStride:]
+					for row := 0; row < c.rows; row += 23 {
+						n := min(23, c.rows-row)
+						w := c.w[row*f.RowBytes(c.cols):]
+						s.Product[f](y[row:], c.rows, w, x, c.xStride, n, c.cols, 1)
+					}
+					for row, v := range y {
+						if want := whole[token*c.rows+row]; v != want {
+							t.Fatalf("%s: Product(%s): token %d alone, row %d = %g; want %g",
+								s.Name, c, token, row, v, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestProductOfNothing: no rows, no tokens or no columns touch nothing, or give zero.
 func TestProductOfNothing(t *testing.T) {
 	eachSet(t, func(t *testing.T, s Set) {
@@ -622,6 +655,36 @@ func narrowCases() []float32 {
 		values = append(values, math.Float32frombits(r.Uint32()))
 	}
 	return values
+}
+
+// TestLongVectors: a Set may cut a long vector, and must not lose the pieces.
+func TestLongVectors(t *testing.T) {
+	const n = 70001
+	r := newRand(7)
+	x, ones := make([]float32, n), make([]float32, n)
+	for i := range x {
+		x[i] = float32(r.IntN(17) - 8) // sums of these are exact
+	}
+	fillWith(ones, 1)
+	var sum float32
+	for _, v := range x {
+		sum += v
+	}
+	eachSet(t, func(t *testing.T, s Set) {
+		if got := s.Dot(x, ones); got != sum {
+			t.Errorf("Dot(n=%d) = %g; want %g", n, got, sum)
+		}
+		y, halves, back := make([]float32, n), make([]byte, 2*n), make([]float32, n)
+		s.Axpy(y, -2, x)
+		s.NarrowF16(halves, x)
+		s.WidenF16(back, halves)
+		for i, v := range x {
+			if y[i] != -2*v || back[i] != v {
+				t.Fatalf("of n=%d, Axpy gave y[%d] = %g; want %g; halves gave %g; want %g",
+					n, i, y[i], -2*v, back[i], v)
+			}
+		}
+	})
 }
 
 // vectorLengths covers every remainder of any unroll twice, and some long rows.

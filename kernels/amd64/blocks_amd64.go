@@ -129,17 +129,11 @@ func (o *blockOperands) rowsTimesToken(r, rows, t int) {
 
 func (o *blockOperands) rowGroups(y *float32, w *byte, rowBytes int, x *byte, groups int) {
 	switch o.kernel {
-	case q8_0AVX2:
+	case q8_0AVX2, q8_0VNNI:
 		rowsQ8_0AVX2(y, w, rowBytes, x, o.cols, groups)
-	case q4_0AVX2:
+	case q4_0AVX2, q4_0VNNI:
 		rowsQ4_0AVX2(y, w, rowBytes, x, o.cols, groups)
-	case q4_1AVX2:
+	case q4_1AVX2, q4_1VNNI:
 		rowsQ4_1AVX2(y, w, rowBytes, x, o.cols, groups)
-	case q8_0VNNI:
-		rowsQ8_0VNNI(y, w, rowBytes, x, o.cols, groups)
-	case q4_0VNNI:
-		rowsQ4_0VNNI(y, w, rowBytes, x, o.cols, groups)
-	case q4_1VNNI:
-		rowsQ4_1VNNI(y, w, rowBytes, x, o.cols, groups)
 	}
 }

@@ -19,15 +19,6 @@ func rowsQ4_0AVX2(y *float32, w *byte, rowBytes int, x *byte, cols, groups int)
 //go:noescape
 func rowsQ4_1AVX2(y *float32, w *byte, rowBytes int, x *byte, cols, groups int)
 
-//go:noescape
-func rowsQ8_0VNNI(y *float32, w *byte, rowBytes int, x *byte, cols, groups int)
-
-//go:noescape
-func rowsQ4_0VNNI(y *float32, w *byte, rowBytes int, x *byte, cols, groups int)
-
-//go:noescape
-func rowsQ4_1VNNI(y *float32, w *byte, rowBytes int, x *byte, cols, groups int)
-
 // The packers: eight rows, rowBytes apart, from their block at w on, into
 // records whose vectors are vector bytes apart. Blocks ≥ 1. See pack_amd64.s;
 // kernels.DequantizeRow has the formats. flip is xored to the codes.
@@ -58,16 +49,19 @@ func tile8AffineVNNI(y *float32, yStride int, panel, codes, scales, sums *byte, 
 func tile4AffineVNNI(y *float32, yStride int, panel, codes, scales, sums *byte, xStride, blocks int)
 
 //go:noescape
-func tile8OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte, excess *int32, xStride, blocks int)
+func tile8OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte,
+	excess *int32, xStride, blocks int)
 
 //go:noescape
-func tile4OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte, excess *int32, xStride, blocks int)
+func tile4OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte,
+	excess *int32, xStride, blocks int)
 
 //go:noescape
 func tile4Q8_0AVX2(y *float32, yStride int, panel, codes, scales *byte, xStride, blocks int)
 
 //go:noescape
-func tile4Q4_0AVX2(y *float32, yStride int, panel, codes, scales *byte, excess *int32, xStride, blocks int)
+func tile4Q4_0AVX2(y *float32, yStride int, panel, codes, scales *byte,
+	excess *int32, xStride, blocks int)
 
 //go:noescape
 func tile4Q4_1AVX2(y *float32, yStride int, panel, codes, scales, sums *byte, xStride, blocks int)

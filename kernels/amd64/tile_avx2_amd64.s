@@ -126,7 +126,8 @@ GLOBL words1<>(SB), RODATA|NOPTR, $8
 	VMOVUPS Y2, (DI)(AX*2) \
 	VMOVUPS Y3, (DI)(CX*1)
 
-// func tile4Q4_1AVX2(y *float32, yStride int, panel, codes, scales, sums *byte, xStride, blocks int)
+// func tile4Q4_1AVX2(y *float32, yStride int, panel, codes, scales, sums *byte,
+//	xStride, blocks int)
 TEXT ·tile4Q4_1AVX2(SB), NOSPLIT, $0-64
 	MOVQ         y+0(FP), DI
 	MOVQ         yStride+8(FP), AX
@@ -157,7 +158,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func tile4Q4_0AVX2(y *float32, yStride int, panel, codes, scales *byte, excess *int32, xStride, blocks int)
+// func tile4Q4_0AVX2(y *float32, yStride int, panel, codes, scales *byte,
+//	excess *int32, xStride, blocks int)
 TEXT ·tile4Q4_0AVX2(SB), NOSPLIT, $0-64
 	MOVQ         y+0(FP), DI
 	MOVQ         yStride+8(FP), AX

@@ -129,7 +129,8 @@
 	VMOVUPS Z6, (R15)(AX*2) \
 	VMOVUPS Z7, (R15)(CX*1)
 
-// func tile8AffineVNNI(y *float32, yStride int, panel, codes, scales, sums *byte, xStride, blocks int)
+// func tile8AffineVNNI(y *float32, yStride int, panel, codes, scales, sums *byte,
+//	xStride, blocks int)
 TEXT ·tile8AffineVNNI(SB), NOSPLIT, $0-64
 	MOVQ y+0(FP), DI
 	MOVQ yStride+8(FP), AX
@@ -173,7 +174,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func tile4AffineVNNI(y *float32, yStride int, panel, codes, scales, sums *byte, xStride, blocks int)
+// func tile4AffineVNNI(y *float32, yStride int, panel, codes, scales, sums *byte,
+//	xStride, blocks int)
 TEXT ·tile4AffineVNNI(SB), NOSPLIT, $0-64
 	MOVQ y+0(FP), DI
 	MOVQ yStride+8(FP), AX
@@ -206,7 +208,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func tile8OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte, excess *int32, xStride, blocks int)
+// func tile8OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte,
+//	excess *int32, xStride, blocks int)
 TEXT ·tile8OffsetVNNI(SB), NOSPLIT, $0-64
 	MOVQ y+0(FP), DI
 	MOVQ yStride+8(FP), AX
@@ -245,7 +248,8 @@ block:
 	VZEROUPPER
 	RET
 
-// func tile4OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte, excess *int32, xStride, blocks int)
+// func tile4OffsetVNNI(y *float32, yStride int, panel, codes, scales *byte,
+//	excess *int32, xStride, blocks int)
 TEXT ·tile4OffsetVNNI(SB), NOSPLIT, $0-64
 	MOVQ y+0(FP), DI
 	MOVQ yStride+8(FP), AX
