@@ -61,7 +61,8 @@ func contraction(s string, i int, fold byte) int {
 }
 
 // spaces returns the end of \s+(?!\S)|\s+ at s[i:]: a run of white space,
-// which leaves its last character to a word that follows.
+// which leaves its last character to a word that follows. It is i where there
+// is no white space.
 func spaces(s string, i int) int {
 	end := skip(s, i, space)
 	if end == len(s) {
@@ -74,8 +75,7 @@ func spaces(s string, i int) int {
 	return end
 }
 
-// lines returns the end of \s*[\r\n]+|\s+(?!\S)|\s+ at s[i:], where white
-// space is known to be.
+// lines returns the end of \s*[\r\n]+|\s+(?!\S)|\s+ at s[i:], or i.
 func lines(s string, i int) int {
 	end := skip(s, i, space)
 	for j := end; j > i; j-- {

@@ -236,10 +236,7 @@ func deepSeekV3(s string, i int) int {
 	if end := skip(s, j, punct|symbol); end > j {
 		return skipBytes(s, end, '\r', '\n', '\n')
 	}
-	if c&space != 0 {
-		return lines(s, i)
-	}
-	return i
+	return lines(s, i)
 }
 
 // skipASCIILetters returns the end of [A-Za-z]* at s[i:].
