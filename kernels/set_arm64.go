@@ -16,8 +16,20 @@ func arch(sets []Set) []Set {
 	}
 	neon := sets[len(sets)-1]
 	neon.Name = "neon"
+	neon.Product[F32] = arm64.ProductF32NEON
+	neon.Product[F16] = arm64.ProductF16NEON
+	neon.Product[BF16] = arm64.ProductBF16NEON
 	neon.Product[Q8_0] = arm64.ProductQ8_0NEON
 	neon.Product[Q4_0] = arm64.ProductQ4_0NEON
 	neon.Product[Q4_1] = arm64.ProductQ4_1NEON
-	return append(sets, neon)
+	sets = append(sets, neon)
+	if !cpuid.CPU.Has(cpuid.ASIMDDP) {
+		return sets
+	}
+	dot := neon
+	dot.Name = "neon-dotprod"
+	dot.Product[Q8_0] = arm64.ProductQ8_0Dot
+	dot.Product[Q4_0] = arm64.ProductQ4_0Dot
+	dot.Product[Q4_1] = arm64.ProductQ4_1Dot
+	return append(sets, dot)
 }

@@ -53,6 +53,8 @@
 #define ADDP_4S(m, n, d) WORD $(0x4ea0bc00 | (m)<<16 | (n)<<5 | (d))
 #define SADDLP_4S(n, d) WORD $(0x4e602800 | (n)<<5 | (d))
 #define SADALP_4S(n, d) WORD $(0x4e606800 | (n)<<5 | (d))
+#define SHLL_4S(n, d) WORD $(0x2e613800 | (n)<<5 | (d))
+#define SHLL2_4S(n, d) WORD $(0x6e613800 | (n)<<5 | (d))
 #define SXTL_8H(n, d) WORD $(0x0f08a400 | (n)<<5 | (d))
 #define SXTL2_8H(n, d) WORD $(0x4f08a400 | (n)<<5 | (d))
 #define SXTL_4S(n, d) WORD $(0x0f10a400 | (n)<<5 | (d))
@@ -65,7 +67,8 @@
 #define LDR_H(o, n, d) WORD $(0x7d400000 | ((o)>>1)<<10 | (n)<<5 | (d))
 #define STR_H(o, n, d) WORD $(0x7d000000 | ((o)>>1)<<10 | (n)<<5 | (d))
 
-// Prefetch.
+// Loads and prefetch by register offset.
+#define LDR_Q(m, n, d) WORD $(0x3ce06800 | (m)<<16 | (n)<<5 | (d))
 #define PRFM_PLDL1KEEP(m, n) WORD $(0xf8a06800 | (m)<<16 | (n)<<5)
 
 // FEAT_DotProd (HWCAP asimddp): Cortex-A55, A75 and later; not A53, A57, A72.

@@ -33,6 +33,24 @@ type operands struct {
 	tokens  int
 }
 
+// ProductF32NEON is kernels.ProductF32.
+func ProductF32NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiply(productF32NEON, 4*cols, 4*cols, 4)
+}
+
+// ProductF16NEON is kernels.ProductF16.
+func ProductF16NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiply(productF16NEON, 2*cols, 4*cols, 4)
+}
+
+// ProductBF16NEON is kernels.ProductBF16.
+func ProductBF16NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiply(productBF16NEON, 2*cols, 4*cols, 4)
+}
+
 // ProductQ8_0NEON is kernels.ProductQ8_0.
 func ProductQ8_0NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
 	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
@@ -49,6 +67,24 @@ func ProductQ4_0NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols,
 func ProductQ4_1NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
 	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
 	o.multiplyBlocks(productQ4_1NEON, 20)
+}
+
+// ProductQ8_0Dot is kernels.ProductQ8_0.
+func ProductQ8_0Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiplyBlocks(productQ8_0Dot, 34)
+}
+
+// ProductQ4_0Dot is kernels.ProductQ4_0.
+func ProductQ4_0Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiplyBlocks(productQ4_0Dot, 18)
+}
+
+// ProductQ4_1Dot is kernels.ProductQ4_1.
+func ProductQ4_1Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int) {
+	o := operands{y, yStride, w, x, xStride, rows, cols, tokens}
+	o.multiplyBlocks(productQ4_1Dot, 20)
 }
 
 // multiplyBlocks runs k over weights in blocks of blockBytes and int8 activations.

@@ -23,6 +23,12 @@
 	CMP  R25, R24      \
 	CSEL LT, R24, R25, R24
 
+#define PREFETCH_ROWS \
+	PRFM_PLDL1KEEP(24, 8)  \
+	PRFM_PLDL1KEEP(24, 9)  \
+	PRFM_PLDL1KEEP(24, 10) \
+	PRFM_PLDL1KEEP(24, 11)
+
 #define ROW_GROUP \
 	MOVD R6, R8            \
 	MOVD R0, R12           \

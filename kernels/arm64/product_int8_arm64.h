@@ -45,62 +45,53 @@
 	SUB  $28, R19    \
 	SUBS $1, R20
 
-#define PREFETCH_ROWS \
-	PRFM_PLDL1KEEP(24, 8)  \
-	PRFM_PLDL1KEEP(24, 9)  \
-	PRFM_PLDL1KEEP(24, 10) \
-	PRFM_PLDL1KEEP(24, 11)
-
 // LOAD_Q4_1 loads a block of four rows, packed, into V12-V15, their d and m
-// as halves into V22, and the codes of the first token.
+// as halves into V22.
 #define LOAD_Q4_1 \
+	FMOVS (R8), F22         \
 	FMOVQ 4(R8), F12        \
-	VLD1  (R8), V22.S[0]    \
-	FMOVQ 4(R9), F13        \
-	FMOVQ 4(R10), F14       \
-	FMOVQ 4(R11), F15       \
 	VLD1  (R9), V22.S[1]    \
-	CODES(F0, F1)           \
+	FMOVQ 4(R9), F13        \
 	PRFM_PLDL1KEEP(24, 8)   \
 	VLD1  (R10), V22.S[2]   \
+	FMOVQ 4(R10), F14       \
 	PRFM_PLDL1KEEP(24, 9)   \
+	VLD1  (R11), V22.S[3]   \
+	FMOVQ 4(R11), F15       \
 	PRFM_PLDL1KEEP(24, 10)  \
 	PRFM_PLDL1KEEP(24, 11)  \
-	VLD1  (R11), V22.S[3]   \
 	ADVANCE_ROWS(20)
 
 // LOAD_Q4_0 is the same for Q4_0: d alone in V22.
 #define LOAD_Q4_0 \
+	LDR_H(0, 8, 22)         \
 	FMOVQ 2(R8), F12        \
-	VLD1  (R8), V22.H[0]    \
-	FMOVQ 2(R9), F13        \
-	FMOVQ 2(R10), F14       \
-	FMOVQ 2(R11), F15       \
 	VLD1  (R9), V22.H[1]    \
-	CODES(F0, F1)           \
+	FMOVQ 2(R9), F13        \
 	PRFM_PLDL1KEEP(24, 8)   \
 	VLD1  (R10), V22.H[2]   \
+	FMOVQ 2(R10), F14       \
 	PRFM_PLDL1KEEP(24, 9)   \
+	VLD1  (R11), V22.H[3]   \
+	FMOVQ 2(R11), F15       \
 	PRFM_PLDL1KEEP(24, 10)  \
 	PRFM_PLDL1KEEP(24, 11)  \
-	VLD1  (R11), V22.H[3]   \
 	ADVANCE_ROWS(18)
 
 // LOAD_Q8_0: values 0-15 of rows 0-3 in V8-V11, values 16-31 in V12-V15.
 #define LOAD_Q8_0 \
+	LDR_H(0, 8, 22)         \
 	FMOVQ 2(R8), F8         \
-	VLD1  (R8), V22.H[0]    \
-	FMOVQ 2(R9), F9         \
-	FMOVQ 2(R10), F10       \
-	FMOVQ 2(R11), F11       \
-	VLD1  (R9), V22.H[1]    \
-	CODES(F0, F1)           \
 	FMOVQ 18(R8), F12       \
-	VLD1  (R10), V22.H[2]   \
+	VLD1  (R9), V22.H[1]    \
+	FMOVQ 2(R9), F9         \
 	FMOVQ 18(R9), F13       \
+	VLD1  (R10), V22.H[2]   \
+	FMOVQ 2(R10), F10       \
 	FMOVQ 18(R10), F14      \
-	FMOVQ 18(R11), F15      \
 	VLD1  (R11), V22.H[3]   \
+	FMOVQ 2(R11), F11       \
+	FMOVQ 18(R11), F15      \
 	PREFETCH_ROWS           \
 	ADVANCE_ROWS(34)
 
@@ -118,12 +109,14 @@
 
 #define WEIGHTS_Q8_0 \
 	LOAD_Q8_0     \
+	CODES(F0, F1) \
 	FCVTL(22, 16)
 
 #define WEIGHTS_Q4_1 \
 	LOAD_Q4_1                      \
-	SPLIT_NIBBLES                  \
+	CODES(F0, F1)                  \
 	FCVTL(22, 20)                  \
 	FCVTL2(22, 21)                 \
+	SPLIT_NIBBLES                  \
 	VUZP1 V21.S4, V20.S4, V16.S4   \
 	VUZP2 V21.S4, V20.S4, V17.S4

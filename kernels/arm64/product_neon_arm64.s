@@ -64,6 +64,8 @@
 // WEIGHTS_Q4_0: V23 holds 15, V17 holds 8 in every byte.
 #define WEIGHTS_Q4_0 \
 	LOAD_Q4_0                         \
+	CODES(F0, F1)                     \
+	FCVTL(22, 16)                     \
 	SPLIT_NIBBLES                     \
 	VSUB  V17.B16, V8.B16, V8.B16     \
 	VSUB  V17.B16, V9.B16, V9.B16     \
@@ -72,8 +74,7 @@
 	VSUB  V17.B16, V12.B16, V12.B16   \
 	VSUB  V17.B16, V13.B16, V13.B16   \
 	VSUB  V17.B16, V14.B16, V14.B16   \
-	VSUB  V17.B16, V15.B16, V15.B16   \
-	FCVTL(22, 16)
+	VSUB  V17.B16, V15.B16, V15.B16
 
 // TOKEN_Q8_0 is NIBBLE_TOKEN for 8-bit weights. Only two products fit int16
 // (2·128·127 = 32512), hence SADDLP and SADALP after every two.

@@ -6,6 +6,21 @@ package arm64
 // yStride in values, xStride in bytes. tokens is 1, 4 or 8 for block formats,
 // 1 or 4 for float formats; rows, cols and tokens are at least 1.
 
+// productF32NEON is kernels.ProductF32.
+//
+//go:noescape
+func productF32NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// productF16NEON is kernels.ProductF16.
+//
+//go:noescape
+func productF16NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// productBF16NEON is kernels.ProductBF16.
+//
+//go:noescape
+func productBF16NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
 // productQ8_0NEON is kernels.ProductQ8_0.
 //
 //go:noescape
@@ -20,3 +35,18 @@ func productQ4_0NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols,
 //
 //go:noescape
 func productQ4_1NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// productQ8_0Dot is kernels.ProductQ8_0.
+//
+//go:noescape
+func productQ8_0Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// productQ4_0Dot is kernels.ProductQ4_0.
+//
+//go:noescape
+func productQ4_0Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// productQ4_1Dot is kernels.ProductQ4_1.
+//
+//go:noescape
+func productQ4_1Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
