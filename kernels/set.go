@@ -33,7 +33,8 @@ type Set struct {
 
 	// Product holds the matrix products by weight format. References:
 	// ProductF32, ProductF16, ProductBF16, ProductQ8_0, ProductQ4_0, ProductQ4_1.
-	// Bound: |y − exact| ≤ 2·cols·2⁻²⁴·Σ|W·X| for the same inputs.
+	// Bound: |y − exact| ≤ 2·cols·2⁻²⁴·Σ|W·X| for the same inputs,
+	// where |W| of an affine weight is |d·q| + |m|: its two terms may cancel.
 	Product [NumFormats]Product
 
 	// Dot returns Σ x[i]·y[i], len(y) ≥ len(x). Reference: Dot.

@@ -159,6 +159,9 @@ func productCols(f Format) []int {
 	return cols
 }
 
+// TestProduct holds whole products against float64 and cuts of them against
+// the whole. The reference, which goes value by value, need not show that for
+// long rows.
 func TestProduct(t *testing.T) {
 	for f := range NumFormats {
 		for _, cols := range productCols(f) {
@@ -169,7 +172,8 @@ func TestProduct(t *testing.T) {
 			exact, bound := c.exact()
 			for _, s := range All() {
 				whole := checkWhole(t, s, c, exact, bound)
-				if cols > 70 || cols%9 < 2 || f.Int8Input() {
+				if (cols > 70 || cols%9 < 2 || f.Int8Input()) &&
+					(s.Name != "generic" || cols <= 128) {
 					checkCuts(t, s, c, whole)
 				}
 			}
