@@ -16,12 +16,17 @@ func arch(sets []Set) []Set {
 	}
 	neon := sets[len(sets)-1]
 	neon.Name = "neon"
+	neon.Quantize = arm64.QuantizeNEON
 	neon.Product[F32] = arm64.ProductF32NEON
 	neon.Product[F16] = arm64.ProductF16NEON
 	neon.Product[BF16] = arm64.ProductBF16NEON
 	neon.Product[Q8_0] = arm64.ProductQ8_0NEON
 	neon.Product[Q4_0] = arm64.ProductQ4_0NEON
 	neon.Product[Q4_1] = arm64.ProductQ4_1NEON
+	neon.Dot = arm64.DotNEON
+	neon.Axpy = arm64.AxpyNEON
+	neon.WidenF16 = arm64.WidenF16NEON
+	neon.NarrowF16 = arm64.NarrowF16NEON
 	sets = append(sets, neon)
 	if !cpuid.CPU.Has(cpuid.ASIMDDP) {
 		return sets

@@ -50,3 +50,28 @@ func productQ4_0Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, 
 //
 //go:noescape
 func productQ4_1Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
+
+// quantizeNEON is kernels.QuantizeRow with the three parts of the row apart.
+//
+//go:noescape
+func quantizeNEON(codes, scales, sums []byte, x []float32)
+
+// dotNEON is kernels.Dot.
+//
+//go:noescape
+func dotNEON(x, y []float32) float32
+
+// axpyNEON is kernels.Axpy.
+//
+//go:noescape
+func axpyNEON(y []float32, a float32, x []float32)
+
+// widenF16NEON is kernels.WidenF16.
+//
+//go:noescape
+func widenF16NEON(dst []float32, src []byte)
+
+// narrowF16NEON is kernels.NarrowF16.
+//
+//go:noescape
+func narrowF16NEON(dst []byte, src []float32)
