@@ -18,9 +18,9 @@
 // follows few streams (Cortex-A53: two) would not find; with long rows 512
 // bytes ahead in the same row are enough.
 #define PREFETCH_DISTANCE \
-	LSL  $2, R7, R24   \
-	MOVD $512, R25     \
-	CMP  R25, R24      \
+	LSL  $2, R7, R24       \
+	MOVD $512, R25         \
+	CMP  R25, R24          \
 	CSEL LT, R24, R25, R24
 
 #define PREFETCH_ROWS \
@@ -50,8 +50,8 @@
 
 // NEXT_ROW_GROUP leaves the flags of rows left for BGT.
 #define NEXT_ROW_GROUP \
-	ADD  $16, R0        \
-	ADD  R7<<2, R6      \
+	ADD  $16, R0   \
+	ADD  R7<<2, R6 \
 	SUBS $4, R4
 
 // STORE writes the four rows of the next token.

@@ -16,20 +16,20 @@
 // ROW_DOTS multiplies four rows with the token and finishes the block before;
 // CONVERT makes its sums float32 in V20.
 #define ROW_DOTS(CONVERT) \
-	ADDP_4S(5, 4, 20)        \
-	ADDP_4S(7, 6, 21)        \
-	ZERO4(V4, V5, V6, V7)    \
-	SDOT_16B(0, 8, 4)        \
-	SDOT_16B(0, 9, 5)        \
-	ADDP_4S(21, 20, 20)      \
-	SDOT_16B(0, 10, 6)       \
-	SDOT_16B(0, 11, 7)       \
-	SDOT_16B(1, 12, 4)       \
-	CONVERT                  \
-	SDOT_16B(1, 13, 5)       \
-	SDOT_16B(1, 14, 6)       \
-	SDOT_16B(1, 15, 7)       \
-	FMLA_4S(18, 20, 24)      \
+	ADDP_4S(5, 4, 20)           \
+	ADDP_4S(7, 6, 21)           \
+	ZERO4(V4, V5, V6, V7)       \
+	SDOT_16B(0, 8, 4)           \
+	SDOT_16B(0, 9, 5)           \
+	ADDP_4S(21, 20, 20)         \
+	SDOT_16B(0, 10, 6)          \
+	SDOT_16B(0, 11, 7)          \
+	SDOT_16B(1, 12, 4)          \
+	CONVERT                     \
+	SDOT_16B(1, 13, 5)          \
+	SDOT_16B(1, 14, 6)          \
+	SDOT_16B(1, 15, 7)          \
+	FMLA_4S(18, 20, 24)         \
 	FMUL_4S_LANE(0, 19, 16, 18)
 
 // Sixteenths: products of Q4_0 are made with 16·(q−8), which costs less to
@@ -40,37 +40,37 @@
 #define ROWS_Q8_0 ROW_DOTS(ROW_SUMS)
 #define ROWS_Q4_0 ROW_DOTS(ROW_SIXTEENTHS)
 #define ROWS_Q4_1 \
-	ROW_DOTS(ROW_SUMS) \
+	ROW_DOTS(ROW_SUMS)          \
 	FMLA_4S_LANE(0, 22, 17, 24)
 
 #define FLUSH(CONVERT) \
-	ADDP_4S(5, 4, 20)    \
-	ADDP_4S(7, 6, 21)    \
-	ADDP_4S(21, 20, 20)  \
-	CONVERT              \
+	ADDP_4S(5, 4, 20)   \
+	ADDP_4S(7, 6, 21)   \
+	ADDP_4S(21, 20, 20) \
+	CONVERT             \
 	FMLA_4S(18, 20, 24)
 
 // SPLIT_SIXTEENTHS: V12-V15 and V8-V11 become 16·(q−8) of the high and low
 // nibbles. V17 holds 0x88, V23 0xf0 in every byte: flipping the top bit of
 // q gives q−8 in two's complement.
 #define SPLIT_SIXTEENTHS \
-	VEOR V17.B16, V12.B16, V12.B16   \
-	VEOR V17.B16, V13.B16, V13.B16   \
-	VEOR V17.B16, V14.B16, V14.B16   \
-	VEOR V17.B16, V15.B16, V15.B16   \
-	VSHL $4, V12.B16, V8.B16         \
-	VSHL $4, V13.B16, V9.B16         \
-	VSHL $4, V14.B16, V10.B16        \
-	VSHL $4, V15.B16, V11.B16        \
-	VAND V23.B16, V12.B16, V12.B16   \
-	VAND V23.B16, V13.B16, V13.B16   \
-	VAND V23.B16, V14.B16, V14.B16   \
+	VEOR V17.B16, V12.B16, V12.B16 \
+	VEOR V17.B16, V13.B16, V13.B16 \
+	VEOR V17.B16, V14.B16, V14.B16 \
+	VEOR V17.B16, V15.B16, V15.B16 \
+	VSHL $4, V12.B16, V8.B16       \
+	VSHL $4, V13.B16, V9.B16       \
+	VSHL $4, V14.B16, V10.B16      \
+	VSHL $4, V15.B16, V11.B16      \
+	VAND V23.B16, V12.B16, V12.B16 \
+	VAND V23.B16, V13.B16, V13.B16 \
+	VAND V23.B16, V14.B16, V14.B16 \
 	VAND V23.B16, V15.B16, V15.B16
 
 #define WEIGHTS_Q4_0 \
-	LOAD_Q4_0         \
-	CODES(F0, F1)     \
-	FCVTL(22, 16)     \
+	LOAD_Q4_0        \
+	CODES(F0, F1)    \
+	FCVTL(22, 16)    \
 	SPLIT_SIXTEENTHS
 
 // The walk over four or eight tokens, four at a time:
@@ -84,18 +84,18 @@
 // QUAD_WALK prepares the walk over the tokens in R20: R21 leads from the last
 // four tokens of a block to the first four of the next.
 #define QUAD_WALK \
-	SUB  $4, R20, R21  \
-	MUL  R3, R21, R21  \
-	NEG  R21, R21      \
-	ADD  $32, R21, R21 \
-	ADD  R3, R3, R22   \
-	ADD  R3, R22, R23
+	SUB $4, R20, R21  \
+	MUL R3, R21, R21  \
+	NEG R21, R21      \
+	ADD $32, R21, R21 \
+	ADD R3, R3, R22   \
+	ADD R3, R22, R23
 
 #define QUAD_ROW \
-	MOVD R2, R16          \
-	ADD  $16, R2, R25     \
-	ADD  R5<<5, R2, R17   \
-	ADD  R5<<2, R17, R19  \
+	MOVD R2, R16         \
+	ADD  $16, R2, R25    \
+	ADD  R5<<5, R2, R17  \
+	ADD  R5<<2, R17, R19 \
 	MOVD R5, R20
 
 #define NEXT_QUAD \
@@ -105,94 +105,94 @@
 	ADD R3<<2, R19
 
 #define NEXT_QUAD_BLOCK \
-	ADD  R21, R16       \
-	ADD  R21, R25       \
-	ADD  R21, R17       \
-	ADD  R21, R19       \
-	SUB  $28, R17       \
-	SUB  $28, R19       \
+	ADD  R21, R16 \
+	ADD  R21, R25 \
+	ADD  R21, R17 \
+	ADD  R21, R19 \
+	SUB  $28, R17 \
+	SUB  $28, R19 \
 	SUBS $1, R20
 
 // LOW_CODES and HIGH_CODES load values 0-15 and 16-31 of four tokens.
 #define LOW_CODES \
-	FMOVQ (R16), F0   \
-	LDR_Q(3, 16, 1)   \
-	LDR_Q(22, 16, 2)  \
+	FMOVQ (R16), F0  \
+	LDR_Q(3, 16, 1)  \
+	LDR_Q(22, 16, 2) \
 	LDR_Q(23, 16, 3)
 
 #define HIGH_CODES \
-	FMOVQ (R25), F4   \
-	LDR_Q(3, 25, 5)   \
-	LDR_Q(22, 25, 6)  \
+	FMOVQ (R25), F4  \
+	LDR_Q(3, 25, 5)  \
+	LDR_Q(22, 25, 6) \
 	LDR_Q(23, 25, 7)
 
 // TRANSPOSE turns four rows of four words into four columns, in place.
 #define TRANSPOSE(a, b, c, d) \
-	VTRN1 b.S4, a.S4, V18.S4    \
-	VTRN2 b.S4, a.S4, V19.S4    \
-	VTRN1 d.S4, c.S4, V20.S4    \
-	VTRN2 d.S4, c.S4, V21.S4    \
-	VTRN1 V20.D2, V18.D2, a.D2  \
-	VTRN1 V21.D2, V19.D2, b.D2  \
-	VTRN2 V20.D2, V18.D2, c.D2  \
+	VTRN1 b.S4, a.S4, V18.S4   \
+	VTRN2 b.S4, a.S4, V19.S4   \
+	VTRN1 d.S4, c.S4, V20.S4   \
+	VTRN2 d.S4, c.S4, V21.S4   \
+	VTRN1 V20.D2, V18.D2, a.D2 \
+	VTRN1 V21.D2, V19.D2, b.D2 \
+	VTRN2 V20.D2, V18.D2, c.D2 \
 	VTRN2 V21.D2, V19.D2, d.D2
 
 #define COLUMNS_Q8_0 \
-	LOAD_Q8_0                        \
-	LOW_CODES                        \
-	HIGH_CODES                       \
-	FCVTL(22, 16)                    \
-	TRANSPOSE(V8, V9, V10, V11)      \
+	LOAD_Q8_0                     \
+	LOW_CODES                     \
+	HIGH_CODES                    \
+	FCVTL(22, 16)                 \
+	TRANSPOSE(V8, V9, V10, V11)   \
 	TRANSPOSE(V12, V13, V14, V15)
 
 #define COLUMNS_Q4_0 \
-	LOAD_Q4_0                      \
-	LOW_CODES                      \
-	HIGH_CODES                     \
-	FCVTL(22, 16)                  \
-	VMOVI $0xf0, V23.B16           \
-	TRANSPOSE(V12, V13, V14, V15)  \
+	LOAD_Q4_0                     \
+	LOW_CODES                     \
+	HIGH_CODES                    \
+	FCVTL(22, 16)                 \
+	VMOVI $0xf0, V23.B16          \
+	TRANSPOSE(V12, V13, V14, V15) \
 	SPLIT_SIXTEENTHS
 
 #define COLUMNS_Q4_1 \
-	LOAD_Q4_1                      \
-	LOW_CODES                      \
-	HIGH_CODES                     \
-	FCVTL(22, 20)                  \
-	FCVTL2(22, 21)                 \
-	VMOVI $15, V23.B16             \
-	VUZP1 V21.S4, V20.S4, V16.S4   \
-	VUZP2 V21.S4, V20.S4, V17.S4   \
-	TRANSPOSE(V12, V13, V14, V15)  \
+	LOAD_Q4_1                     \
+	LOW_CODES                     \
+	HIGH_CODES                    \
+	FCVTL(22, 20)                 \
+	FCVTL2(22, 21)                \
+	VMOVI $15, V23.B16            \
+	VUZP1 V21.S4, V20.S4, V16.S4  \
+	VUZP2 V21.S4, V20.S4, V17.S4  \
+	TRANSPOSE(V12, V13, V14, V15) \
 	SPLIT_NIBBLES
 
 // DOTS multiplies column w with lane i of four tokens' codes.
 #define DOTS(i, w, c0, c1, c2, c3) \
-	SDOT_LANE(i, c0, w, 18)  \
-	SDOT_LANE(i, c1, w, 19)  \
-	SDOT_LANE(i, c2, w, 20)  \
+	SDOT_LANE(i, c0, w, 18) \
+	SDOT_LANE(i, c1, w, 19) \
+	SDOT_LANE(i, c2, w, 20) \
 	SDOT_LANE(i, c3, w, 21)
 
 // QUAD multiplies the block with four tokens: columns p0 to p3 with codes a0 to
 // a3, then columns q0 to q3 with codes b0 to b3. The tokens' scales, later
 // d·scale, take the place of the first codes.
 #define QUAD(p0, p1, p2, p3, a0, a1, a2, a3, q0, q1, q2, q3, b0, b1, b2, b3, SA0, SA1, SA2, SA3) \
-	ZERO4(V18, V19, V20, V21)       \
-	DOTS(0, p0, a0, a1, a2, a3)     \
-	DOTS(1, p1, a0, a1, a2, a3)     \
-	DOTS(2, p2, a0, a1, a2, a3)     \
-	DOTS(3, p3, a0, a1, a2, a3)     \
-	FMOVS (R17), SA0                \
-	DOTS(0, q0, b0, b1, b2, b3)     \
-	FMOVS (R17)(R3), SA1            \
-	DOTS(1, q1, b0, b1, b2, b3)     \
-	FMOVS (R17)(R22), SA2           \
-	DOTS(2, q2, b0, b1, b2, b3)     \
-	FMOVS (R17)(R23), SA3           \
-	DOTS(3, q3, b0, b1, b2, b3)     \
-	FMUL_4S_LANE(0, a0, 16, a0)     \
-	FMUL_4S_LANE(0, a1, 16, a1)     \
-	FMUL_4S_LANE(0, a2, 16, a2)     \
+	ZERO4(V18, V19, V20, V21)   \
+	DOTS(0, p0, a0, a1, a2, a3) \
+	DOTS(1, p1, a0, a1, a2, a3) \
+	DOTS(2, p2, a0, a1, a2, a3) \
+	DOTS(3, p3, a0, a1, a2, a3) \
+	FMOVS (R17), SA0            \
+	DOTS(0, q0, b0, b1, b2, b3) \
+	FMOVS (R17)(R3), SA1        \
+	DOTS(1, q1, b0, b1, b2, b3) \
+	FMOVS (R17)(R22), SA2       \
+	DOTS(2, q2, b0, b1, b2, b3) \
+	FMOVS (R17)(R23), SA3       \
+	DOTS(3, q3, b0, b1, b2, b3) \
+	FMUL_4S_LANE(0, a0, 16, a0) \
+	FMUL_4S_LANE(0, a1, 16, a1) \
+	FMUL_4S_LANE(0, a2, 16, a2) \
 	FMUL_4S_LANE(0, a3, 16, a3)
 
 // The first four tokens begin with values 0-15, the next with 16-31: those
@@ -232,98 +232,98 @@
 	FMLA_4S(s3, 21, a3)
 
 #define PRODUCT(WEIGHTS, SCALES, ROWS, CONVERT, COLUMNS, TERMS, CONVERT4) \
-	PREFETCH_DISTANCE                   \
-	CMP  $8, R20                        \
-	BEQ  tokens8                        \
-	CMP  $4, R20                        \
-	BEQ  tokens4                        \
-	INT8_WALK                           \
-rows1:                                      \
-	ROW_GROUP                           \
-	INT8_ROW                            \
-	ZERO4(V4, V5, V6, V7)               \
-	ZERO(V18)                           \
-	ZERO(V24)                           \
-blocks1:                                    \
-	WEIGHTS                             \
-	SCALES                              \
-	ROWS                                \
-	NEXT_BLOCK                          \
-	BNE  blocks1                        \
-	FLUSH(CONVERT)                      \
-	STORE(V24)                          \
-	NEXT_ROW_GROUP                      \
-	BGT  rows1                          \
-	RET                                 \
-tokens4:                                    \
-	QUAD_WALK                           \
-rows4:                                      \
-	ROW_GROUP                           \
-	QUAD_ROW                            \
-	ZERO4(V24, V25, V26, V27)           \
-blocks4:                                    \
-	COLUMNS                             \
-	FIRST_QUAD                          \
-	TERMS(24, 25, 26, 27)               \
-	CONVERT4                            \
+	PREFETCH_DISTANCE     \
+	CMP      $8, R20      \
+	BEQ      tokens8      \
+	CMP      $4, R20      \
+	BEQ      tokens4      \
+	INT8_WALK             \
+	rows1:                \
+	ROW_GROUP             \
+	INT8_ROW              \
+	ZERO4(V4, V5, V6, V7) \
+	ZERO(V18)             \
+	ZERO(V24)             \
+	blocks1:              \
+	WEIGHTS               \
+	SCALES                \
+	ROWS                  \
+	NEXT_BLOCK            \
+	BNE      blocks1      \
+	FLUSH(CONVERT)        \
+	STORE(V24)            \
+	NEXT_ROW_GROUP        \
+	BGT      rows1        \
+	RET                   \
+	tokens4:                             \
+	QUAD_WALK                            \
+	rows4:                               \
+	ROW_GROUP                            \
+	QUAD_ROW                             \
+	ZERO4(V24, V25, V26, V27)            \
+	blocks4:                             \
+	COLUMNS                              \
+	FIRST_QUAD                           \
+	TERMS(24, 25, 26, 27)                \
+	CONVERT4                             \
 	ADD_SUMS(0, 1, 2, 3, 24, 25, 26, 27) \
-	NEXT_QUAD_BLOCK                     \
-	BNE  blocks4                        \
-	STORE(V24)                          \
-	STORE(V25)                          \
-	STORE(V26)                          \
-	STORE(V27)                          \
-	NEXT_ROW_GROUP                      \
-	BGT  rows4                          \
-	RET                                 \
-tokens8:                                    \
-	QUAD_WALK                           \
-rows8:                                      \
-	ROW_GROUP                           \
-	QUAD_ROW                            \
-	ZERO4(V24, V25, V26, V27)           \
-	ZERO4(V28, V29, V30, V31)           \
-blocks8:                                    \
-	COLUMNS                             \
-	FIRST_QUAD                          \
-	TERMS(24, 25, 26, 27)               \
-	NEXT_QUAD                           \
-	HIGH_CODES                          \
-	CONVERT4                            \
+	NEXT_QUAD_BLOCK                      \
+	BNE      blocks4                     \
+	STORE(V24)                           \
+	STORE(V25)                           \
+	STORE(V26)                           \
+	STORE(V27)                           \
+	NEXT_ROW_GROUP                       \
+	BGT      rows4                       \
+	RET                                  \
+	tokens8:                             \
+	QUAD_WALK                            \
+	rows8:                               \
+	ROW_GROUP                            \
+	QUAD_ROW                             \
+	ZERO4(V24, V25, V26, V27)            \
+	ZERO4(V28, V29, V30, V31)            \
+	blocks8:                             \
+	COLUMNS                              \
+	FIRST_QUAD                           \
+	TERMS(24, 25, 26, 27)                \
+	NEXT_QUAD                            \
+	HIGH_CODES                           \
+	CONVERT4                             \
 	ADD_SUMS(0, 1, 2, 3, 24, 25, 26, 27) \
-	LOW_CODES                           \
-	SECOND_QUAD                         \
-	TERMS(28, 29, 30, 31)               \
-	CONVERT4                            \
+	LOW_CODES                            \
+	SECOND_QUAD                          \
+	TERMS(28, 29, 30, 31)                \
+	CONVERT4                             \
 	ADD_SUMS(4, 5, 6, 7, 28, 29, 30, 31) \
-	NEXT_QUAD_BLOCK                     \
-	BNE  blocks8                        \
-	STORE(V24)                          \
-	STORE(V25)                          \
-	STORE(V26)                          \
-	STORE(V27)                          \
-	STORE(V28)                          \
-	STORE(V29)                          \
-	STORE(V30)                          \
-	STORE(V31)                          \
-	NEXT_ROW_GROUP                      \
-	BGT  rows8                          \
+	NEXT_QUAD_BLOCK                      \
+	BNE      blocks8                     \
+	STORE(V24)                           \
+	STORE(V25)                           \
+	STORE(V26)                           \
+	STORE(V27)                           \
+	STORE(V28)                           \
+	STORE(V29)                           \
+	STORE(V30)                           \
+	STORE(V31)                           \
+	NEXT_ROW_GROUP                       \
+	BGT      rows8                       \
 	RET
 
 // func productQ8_0Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)
 TEXT ·productQ8_0Dot(SB), NOSPLIT, $0-112
-	MOVD  y_base+0(FP), R0
-	MOVD  yStride+24(FP), R1
-	MOVD  w_base+32(FP), R6
-	MOVD  x_base+56(FP), R2
-	MOVD  xStride+80(FP), R3
-	MOVD  rows+88(FP), R4
-	MOVD  cols+96(FP), R23
-	MOVD  tokens+104(FP), R20
-	LSL   $2, R1
-	LSR   $5, R23, R5
-	MOVD  $34, R7
-	MUL   R5, R7
+	MOVD y_base+0(FP), R0
+	MOVD yStride+24(FP), R1
+	MOVD w_base+32(FP), R6
+	MOVD x_base+56(FP), R2
+	MOVD xStride+80(FP), R3
+	MOVD rows+88(FP), R4
+	MOVD cols+96(FP), R23
+	MOVD tokens+104(FP), R20
+	LSL  $2, R1
+	LSR  $5, R23, R5
+	MOVD $34, R7
+	MUL  R5, R7
 	PRODUCT(WEIGHTS_Q8_0, SCALE, ROWS_Q8_0, ROW_SUMS, COLUMNS_Q8_0, NO_TERMS, SUMS)
 
 // func productQ4_0Dot(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)

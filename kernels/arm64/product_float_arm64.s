@@ -41,21 +41,21 @@
 	FMOVQ off(R11), d
 
 #define ROWS_D(a, b, c, d) \
-	FMOVD (R8), a   \
-	FMOVD (R9), b   \
-	FMOVD (R10), c  \
+	FMOVD (R8), a  \
+	FMOVD (R9), b  \
+	FMOVD (R10), c \
 	FMOVD (R11), d
 
 #define ROWS_S(a, b, c, d) \
-	FMOVS (R8), a   \
-	FMOVS (R9), b   \
-	FMOVS (R10), c  \
+	FMOVS (R8), a  \
+	FMOVS (R9), b  \
+	FMOVS (R10), c \
 	FMOVS (R11), d
 
 #define ROWS_H(a, b, c, d) \
-	LDR_H(0, 8, a)   \
-	LDR_H(0, 9, b)   \
-	LDR_H(0, 10, c)  \
+	LDR_H(0, 8, a)  \
+	LDR_H(0, 9, b)  \
+	LDR_H(0, 10, c) \
 	LDR_H(0, 11, d)
 
 // Widening of the lower and upper four of eight halves.
@@ -73,15 +73,15 @@
 
 // HALVES_1 multiplies 16 columns of halves with one token.
 #define HALVES_1(LOW, HIGH) \
-	ROWS_Q(0, F0, F1, F2, F3)   \
-	FMOVQ (R16), F8             \
-	FMOVQ 16(R16), F9           \
-	ROWS_Q(16, F4, F5, F6, F7)  \
-	FMOVQ 32(R16), F10          \
-	FMOVQ 48(R16), F11          \
-	PREFETCH_ROWS               \
-	ADVANCE_ROWS(32)            \
-	ADD   $64, R16              \
+	ROWS_Q(0, F0, F1, F2, F3)                    \
+	FMOVQ (R16), F8                              \
+	FMOVQ 16(R16), F9                            \
+	ROWS_Q(16, F4, F5, F6, F7)                   \
+	FMOVQ 32(R16), F10                           \
+	FMOVQ 48(R16), F11                           \
+	PREFETCH_ROWS                                \
+	ADVANCE_ROWS(32)                             \
+	ADD   $64, R16                               \
 	WIDEN(LOW, 0, 1, 2, 3, 12, 13, 14, 15)       \
 	WIDEN(HIGH, 0, 1, 2, 3, 16, 17, 18, 19)      \
 	ADD_ROWS(8, 12, 13, 14, 15, 24, 25, 26, 27)  \
@@ -93,39 +93,39 @@
 
 // FLOATS_1 multiplies 16 columns of float32 with one token.
 #define FLOATS_1 \
-	ROWS_Q(0, F0, F1, F2, F3)      \
-	FMOVQ (R16), F8                \
-	FMOVQ 16(R16), F9              \
-	ROWS_Q(16, F4, F5, F6, F7)     \
-	ADD_ROWS(8, 0, 1, 2, 3, 24, 25, 26, 27) \
-	ROWS_Q(32, F12, F13, F14, F15) \
-	FMOVQ 32(R16), F10             \
-	FMOVQ 48(R16), F11             \
-	ADD_ROWS(9, 4, 5, 6, 7, 24, 25, 26, 27) \
-	ROWS_Q(48, F16, F17, F18, F19) \
-	PREFETCH_ROWS                  \
+	ROWS_Q(0, F0, F1, F2, F3)                    \
+	FMOVQ (R16), F8                              \
+	FMOVQ 16(R16), F9                            \
+	ROWS_Q(16, F4, F5, F6, F7)                   \
+	ADD_ROWS(8, 0, 1, 2, 3, 24, 25, 26, 27)      \
+	ROWS_Q(32, F12, F13, F14, F15)               \
+	FMOVQ 32(R16), F10                           \
+	FMOVQ 48(R16), F11                           \
+	ADD_ROWS(9, 4, 5, 6, 7, 24, 25, 26, 27)      \
+	ROWS_Q(48, F16, F17, F18, F19)               \
+	PREFETCH_ROWS                                \
 	ADD_ROWS(10, 12, 13, 14, 15, 24, 25, 26, 27) \
-	ADVANCE_ROWS(64)               \
-	ADD   $64, R16                 \
+	ADVANCE_ROWS(64)                             \
+	ADD   $64, R16                               \
 	ADD_ROWS(11, 16, 17, 18, 19, 24, 25, 26, 27)
 
 #define ADD_TOKEN_1 ADD_ROWS(8, 12, 13, 14, 15, 24, 25, 26, 27)
 
 // Four columns and one column of the rest, one token.
 #define HALVES_REST4_1(LOW) \
-	ROWS_D(F0, F1, F2, F3) \
-	FMOVQ (R16), F8        \
+	ROWS_D(F0, F1, F2, F3)                 \
+	FMOVQ (R16), F8                        \
 	WIDEN(LOW, 0, 1, 2, 3, 12, 13, 14, 15) \
-	ADVANCE_ROWS(8)        \
-	ADD   $16, R16         \
+	ADVANCE_ROWS(8)                        \
+	ADD   $16, R16                         \
 	ADD_TOKEN_1
 
 #define HALVES_REST1_1(LOW) \
-	ROWS_H(0, 1, 2, 3)     \
-	FMOVS (R16), F8        \
+	ROWS_H(0, 1, 2, 3)                     \
+	FMOVS (R16), F8                        \
 	WIDEN(LOW, 0, 1, 2, 3, 12, 13, 14, 15) \
-	ADVANCE_ROWS(2)        \
-	ADD   $4, R16          \
+	ADVANCE_ROWS(2)                        \
+	ADD   $4, R16                          \
 	ADD_TOKEN_1
 
 #define FLOATS_REST4_1 \
@@ -163,24 +163,24 @@
 
 // HALVES_4 multiplies 8 columns of halves, off bytes on, with four tokens.
 #define HALVES_4(LOW, HIGH, off) \
-	ROWS_Q(off, F0, F1, F2, F3)   \
-	FMOVQ (R16), F8               \
-	TOKENS_Q(16)                  \
-	WIDEN(LOW, 0, 1, 2, 3, 12, 13, 14, 15) \
-	ADD   $32, R16                \
+	ROWS_Q(off, F0, F1, F2, F3)                  \
+	FMOVQ (R16), F8                              \
+	TOKENS_Q(16)                                 \
+	WIDEN(LOW, 0, 1, 2, 3, 12, 13, 14, 15)       \
+	ADD   $32, R16                               \
 	ADD_ROWS(8, 12, 13, 14, 15, 16, 17, 18, 19)  \
-	HIGH(0, 4)                    \
-	FMOVQ (R25), F8               \
+	HIGH(0, 4)                                   \
+	FMOVQ (R25), F8                              \
 	ADD_ROWS(9, 12, 13, 14, 15, 20, 21, 22, 23)  \
-	HIGH(1, 5)                    \
-	LDR_Q(3, 25, 9)               \
+	HIGH(1, 5)                                   \
+	LDR_Q(3, 25, 9)                              \
 	ADD_ROWS(10, 12, 13, 14, 15, 24, 25, 26, 27) \
-	HIGH(2, 6)                    \
-	LDR_Q(22, 25, 10)             \
+	HIGH(2, 6)                                   \
+	LDR_Q(22, 25, 10)                            \
 	ADD_ROWS(11, 12, 13, 14, 15, 28, 29, 30, 31) \
-	HIGH(3, 7)                    \
-	LDR_Q(23, 25, 11)             \
-	ADD   $32, R25                \
+	HIGH(3, 7)                                   \
+	LDR_Q(23, 25, 11)                            \
+	ADD   $32, R25                               \
 	ADD_TOKENS(4, 5, 6, 7)
 
 #define HALVES_4_TWICE(LOW, HIGH) \
@@ -191,23 +191,23 @@
 
 // FLOATS_4 multiplies 8 columns of float32, off and on bytes on.
 #define FLOATS_4(off, on) \
-	ROWS_Q(off, F0, F1, F2, F3)                 \
-	FMOVQ (R16), F8                             \
-	TOKENS_Q(16)                                \
-	ADD   $32, R16                              \
-	ADD_ROWS(8, 0, 1, 2, 3, 16, 17, 18, 19)     \
-	FMOVQ on(R8), F4                            \
-	FMOVQ (R25), F8                             \
-	ADD_ROWS(9, 0, 1, 2, 3, 20, 21, 22, 23)     \
-	FMOVQ on(R9), F5                            \
-	LDR_Q(3, 25, 9)                             \
-	ADD_ROWS(10, 0, 1, 2, 3, 24, 25, 26, 27)    \
-	FMOVQ on(R10), F6                           \
-	LDR_Q(22, 25, 10)                           \
-	ADD_ROWS(11, 0, 1, 2, 3, 28, 29, 30, 31)    \
-	FMOVQ on(R11), F7                           \
-	LDR_Q(23, 25, 11)                           \
-	ADD   $32, R25                              \
+	ROWS_Q(off, F0, F1, F2, F3)              \
+	FMOVQ (R16), F8                          \
+	TOKENS_Q(16)                             \
+	ADD   $32, R16                           \
+	ADD_ROWS(8, 0, 1, 2, 3, 16, 17, 18, 19)  \
+	FMOVQ on(R8), F4                         \
+	FMOVQ (R25), F8                          \
+	ADD_ROWS(9, 0, 1, 2, 3, 20, 21, 22, 23)  \
+	FMOVQ on(R9), F5                         \
+	LDR_Q(3, 25, 9)                          \
+	ADD_ROWS(10, 0, 1, 2, 3, 24, 25, 26, 27) \
+	FMOVQ on(R10), F6                        \
+	LDR_Q(22, 25, 10)                        \
+	ADD_ROWS(11, 0, 1, 2, 3, 28, 29, 30, 31) \
+	FMOVQ on(R11), F7                        \
+	LDR_Q(23, 25, 11)                        \
+	ADD   $32, R25                           \
 	ADD_TOKENS(4, 5, 6, 7)
 
 #define FLOATS_4_TWICE \
@@ -217,20 +217,20 @@
 	ADVANCE_ROWS(64)
 
 #define HALVES_REST4_4(LOW) \
-	ROWS_D(F0, F1, F2, F3) \
-	FMOVQ (R16), F8        \
-	TOKENS_Q(16)           \
+	ROWS_D(F0, F1, F2, F3)                 \
+	FMOVQ (R16), F8                        \
+	TOKENS_Q(16)                           \
 	WIDEN(LOW, 0, 1, 2, 3, 12, 13, 14, 15) \
-	ADVANCE_ROWS(8)        \
-	ADD   $16, R16         \
+	ADVANCE_ROWS(8)                        \
+	ADD   $16, R16                         \
 	ADD_TOKENS(12, 13, 14, 15)
 
 #define HALVES_REST1_4(LOW) \
-	ROWS_H(0, 1, 2, 3)     \
-	TOKENS_S               \
+	ROWS_H(0, 1, 2, 3)                     \
+	TOKENS_S                               \
 	WIDEN(LOW, 0, 1, 2, 3, 12, 13, 14, 15) \
-	ADVANCE_ROWS(2)        \
-	ADD   $4, R16          \
+	ADVANCE_ROWS(2)                        \
+	ADD $4, R16                            \
 	ADD_TOKENS(12, 13, 14, 15)
 
 #define FLOATS_REST4_4 \
@@ -245,87 +245,87 @@
 	ROWS_S(F12, F13, F14, F15) \
 	TOKENS_S                   \
 	ADVANCE_ROWS(4)            \
-	ADD   $4, R16              \
+	ADD $4, R16                \
 	ADD_TOKENS(12, 13, 14, 15)
 
 // PRODUCT is the body of a product once its registers are set: blocks of 16
 // columns, then of 4, then single columns.
 #define PRODUCT(MAIN1, REST4_1, REST1_1, MAIN4, REST4_4, REST1_4) \
-	PREFETCH_DISTANCE           \
-	CMP  $4, R20                \
-	BEQ  tokens4                \
-rows1:                              \
-	ROW_GROUP                   \
-	ZERO4(V24, V25, V26, V27)   \
-	MOVD R2, R16                \
-	SUBS $16, R5, R20           \
-	BLT  fours1                 \
-sixteen1:                           \
-	MAIN1                       \
-	SUBS $16, R20               \
-	BGE  sixteen1               \
-fours1:                             \
-	ADDS $12, R20               \
-	BLT  ones1                  \
-four1:                              \
-	REST4_1                     \
-	SUBS $4, R20                \
-	BGE  four1                  \
-ones1:                              \
-	ADDS $3, R20                \
-	BLT  done1                  \
-one1:                               \
-	REST1_1                     \
-	SUBS $1, R20                \
-	BGE  one1                   \
-done1:                              \
-	SUM(24, 25, 26, 27)         \
-	STORE(V24)                  \
-	NEXT_ROW_GROUP              \
-	BGT  rows1                  \
-	RET                         \
-tokens4:                            \
-	ADD  R3, R3, R22            \
-	ADD  R3, R22, R23           \
-rows4:                              \
-	ROW_GROUP                   \
-	ZERO4(V16, V17, V18, V19)   \
-	ZERO4(V20, V21, V22, V23)   \
-	ZERO4(V24, V25, V26, V27)   \
-	ZERO4(V28, V29, V30, V31)   \
-	MOVD R2, R16                \
-	ADD  $16, R2, R25           \
-	SUBS $16, R5, R20           \
-	BLT  fours4                 \
-sixteen4:                           \
-	MAIN4                       \
-	SUBS $16, R20               \
-	BGE  sixteen4               \
-fours4:                             \
-	ADDS $12, R20               \
-	BLT  ones4                  \
-four4:                              \
-	REST4_4                     \
-	SUBS $4, R20                \
-	BGE  four4                  \
-ones4:                              \
-	ADDS $3, R20                \
-	BLT  done4                  \
-one4:                               \
-	REST1_4                     \
-	SUBS $1, R20                \
-	BGE  one4                   \
-done4:                              \
-	SUM(16, 17, 18, 19)         \
-	SUM(20, 21, 22, 23)         \
-	SUM(24, 25, 26, 27)         \
-	SUM(28, 29, 30, 31)         \
-	STORE(V16)                  \
-	STORE(V20)                  \
-	STORE(V24)                  \
-	STORE(V28)                  \
-	NEXT_ROW_GROUP              \
-	BGT  rows4                  \
+	PREFETCH_DISTANCE         \
+	CMP       $4, R20         \
+	BEQ       tokens4         \
+	rows1:                    \
+	ROW_GROUP                 \
+	ZERO4(V24, V25, V26, V27) \
+	MOVD      R2, R16         \
+	SUBS      $16, R5, R20    \
+	BLT       fours1          \
+	sixteen1:                 \
+	MAIN1                     \
+	SUBS      $16, R20        \
+	BGE       sixteen1        \
+	fours1:                   \
+	ADDS      $12, R20        \
+	BLT       ones1           \
+	four1:                    \
+	REST4_1                   \
+	SUBS      $4, R20         \
+	BGE       four1           \
+	ones1:                    \
+	ADDS      $3, R20         \
+	BLT       done1           \
+	one1:                     \
+	REST1_1                   \
+	SUBS      $1, R20         \
+	BGE       one1            \
+	done1:                    \
+	SUM(24, 25, 26, 27)       \
+	STORE(V24)                \
+	NEXT_ROW_GROUP            \
+	BGT       rows1           \
+	RET                       \
+	tokens4:                  \
+	ADD       R3, R3, R22     \
+	ADD       R3, R22, R23    \
+	rows4:                    \
+	ROW_GROUP                 \
+	ZERO4(V16, V17, V18, V19) \
+	ZERO4(V20, V21, V22, V23) \
+	ZERO4(V24, V25, V26, V27) \
+	ZERO4(V28, V29, V30, V31) \
+	MOVD      R2, R16         \
+	ADD       $16, R2, R25    \
+	SUBS      $16, R5, R20    \
+	BLT       fours4          \
+	sixteen4:                 \
+	MAIN4                     \
+	SUBS      $16, R20        \
+	BGE       sixteen4        \
+	fours4:                   \
+	ADDS      $12, R20        \
+	BLT       ones4           \
+	four4:                    \
+	REST4_4                   \
+	SUBS      $4, R20         \
+	BGE       four4           \
+	ones4:                    \
+	ADDS      $3, R20         \
+	BLT       done4           \
+	one4:                     \
+	REST1_4                   \
+	SUBS      $1, R20         \
+	BGE       one4            \
+	done4:                    \
+	SUM(16, 17, 18, 19)       \
+	SUM(20, 21, 22, 23)       \
+	SUM(24, 25, 26, 27)       \
+	SUM(28, 29, 30, 31)       \
+	STORE(V16)                \
+	STORE(V20)                \
+	STORE(V24)                \
+	STORE(V28)                \
+	NEXT_ROW_GROUP            \
+	BGT       rows4           \
 	RET
 
 // func productF32NEON(y []float32, yStride int, w, x []byte, xStride, rows, cols, tokens int)

@@ -16,28 +16,28 @@
 //	V0-V7 x, then codes   V16-V23 scratch   V18 scale, inverse
 //	V30 127 in every lane   V31 1e-30 in every lane
 TEXT ·quantizeNEON(SB), NOSPLIT, $0-96
-	MOVD  codes_base+0(FP), R0
-	MOVD  scales_base+24(FP), R1
-	MOVD  sums_base+48(FP), R2
-	MOVD  x_base+72(FP), R3
-	MOVD  x_len+80(FP), R4
-	LSR   $5, R4
-	MOVD  $0x42fe0000, R5 // 127
-	VDUP  R5, V30.S4
-	MOVD  $0x0da24260, R5 // 1e-30
-	VDUP  R5, V31.S4
-	CBZ   R4, done
+	MOVD codes_base+0(FP), R0
+	MOVD scales_base+24(FP), R1
+	MOVD sums_base+48(FP), R2
+	MOVD x_base+72(FP), R3
+	MOVD x_len+80(FP), R4
+	LSR  $5, R4
+	MOVD $0x42fe0000, R5        // 127
+	VDUP R5, V30.S4
+	MOVD $0x0da24260, R5        // 1e-30
+	VDUP R5, V31.S4
+	CBZ  R4, done
 
 block:
-	FMOVQ (R3), F0
-	FMOVQ 16(R3), F1
-	FMOVQ 32(R3), F2
-	FMOVQ 48(R3), F3
-	FMOVQ 64(R3), F4
-	FMOVQ 80(R3), F5
-	FMOVQ 96(R3), F6
-	FMOVQ 112(R3), F7
-	ADD   $128, R3
+	FMOVQ  (R3), F0
+	FMOVQ  16(R3), F1
+	FMOVQ  32(R3), F2
+	FMOVQ  48(R3), F3
+	FMOVQ  64(R3), F4
+	FMOVQ  80(R3), F5
+	FMOVQ  96(R3), F6
+	FMOVQ  112(R3), F7
+	ADD    $128, R3
 	FABS_4S(0, 16)
 	FABS_4S(1, 17)
 	FABS_4S(2, 18)
@@ -53,12 +53,12 @@ block:
 	FMAXNM_4S(18, 16, 16)
 	FMAXNM_4S(22, 20, 20)
 	FMAXNM_4S(20, 16, 16)
-	FMAXNMV_4S(16, 16)                  // amax 0 0 0
+	FMAXNMV_4S(16, 16)               // amax 0 0 0
 	VDUP   V16.S[0], V19.S4
-	VMOV   V30.S[0], V16.S[1]           // amax 127
-	VREV64 V16.S4, V17.S4               // 127 amax
-	FDIV_2S(17, 16, 18)                 // scale inverse
-	FCMGE_4S(31, 19, 19)                // amax ≥ 1e-30
+	VMOV   V30.S[0], V16.S[1]        // amax 127
+	VREV64 V16.S4, V17.S4            // 127 amax
+	FDIV_2S(17, 16, 18)              // scale inverse
+	FCMGE_4S(31, 19, 19)             // amax ≥ 1e-30
 	VAND   V19.B16, V18.B16, V18.B16
 	FMUL_4S_LANE(1, 18, 0, 0)
 	FMUL_4S_LANE(1, 18, 1, 1)
