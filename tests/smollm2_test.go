@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"edgeinfer/edge"
+	"edgeinfer/edge/chat"
 	"edgeinfer/edge/sample"
 	"edgeinfer/edge/tokenizer"
 	"edgeinfer/tests/shared"
@@ -112,6 +114,38 @@ func divergence(logits []float32, ids []int, want []float64) float64 {
 		kl += math.Exp(logP) * (logP - logQ)
 	}
 	return kl
+}
+
+func TestSmolLM2CompletesAndChats(t *testing.T) {
+	for _, kv := range []string{"f16", "k8v8"} {
+		t.Run(kv, func(t *testing.T) {
+			e := openSmolLM2(t, edge.Options{ContextTokens: 1024, KV: kv})
+			tok := e.Tokenizer()
+			prompt := tok.Encode(nil, "The capital of France is", tokenizer.Options{BOS: true})
+			if got := generate(t, e, prompt, 8); !strings.HasPrefix(got, " Paris") {
+				t.Errorf("completion = %q, want it to begin with %q", got, " Paris")
+			}
+			template, err := e.ChatTemplate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rendered, err := template.Render(chat.Request{
+				Messages: chat.Messages{{Role: "user", Content: "What color is the sky?"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(rendered.Text, "You are a helpful AI assistant named SmolLM") {
+				t.Errorf("prompt %q lacks the model's default system prompt", rendered.Text)
+			}
+			prompt = nil
+			for _, part := range rendered.Parts {
+				prompt = tok.EncodeParts(prompt, []tokenizer.Part{{Text: part.Text, Special: part.Special}}, false)
+			}
+			if got := generate(t, e, prompt, 64); !strings.Contains(got, "blue") {
+				t.Errorf("answer = %q, want it to say blue", got)
+			}
+		})
+	}
 }
 
 // generate continues prompt greedily in a session of its own.
