@@ -225,12 +225,10 @@ func (r result) softmax(scores []float32) {
 	r.stats[1] = sum
 }
 
-// merge adds what a later range found. A row that saw nothing has sum 0.
+// merge adds what a later range found. A row that saw nothing yet has sum 0; a
+// query that saw something sees every later range.
 func (r result) merge(later result) {
-	switch {
-	case later.stats[1] == 0:
-		return
-	case r.stats[1] == 0:
+	if r.stats[1] == 0 {
 		copy(r.stats, later.stats)
 		copy(r.mix, later.mix)
 		return

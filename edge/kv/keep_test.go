@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"errors"
 	"testing"
 
 	"edgeinfer/kernels"
@@ -66,6 +67,27 @@ func TestKeepRounds(t *testing.T) {
 	}
 }
 
+// TestKeepRemembersWhatTheRingLost: a ring that had turned further than it is
+// now has not got its old tiles back.
+func TestKeepRemembersWhatTheRingLost(t *testing.T) {
+	g := sliding(uniform(1, 1, 1, 16, f16, f16, 1000, 1, 1), 0, 33)
+	cache, _ := newCache(t, g, 1)
+	s, in := newSession(t, cache), newTokens(g, 300, 14)
+	out := in.newOutputs()
+	in.run(s, out, 300, 64) // three tiles: 7, 8, 9
+	if got := s.Keep(260); got != 260 {
+		t.Errorf("Keep(260) = %d, want 260: tiles 7 and 8 are there", got)
+	}
+	in.run(s, out, 270, 64)
+	if got := s.Keep(230); got != 0 {
+		t.Errorf("Keep(230) = %d, want 0: tile 6 was overwritten by tile 9", got)
+	}
+	in.run(s, out, 40, 64)
+	if got := s.Keep(35); got != 35 {
+		t.Errorf("Keep(35) = %d, want 35: the ring was begun anew", got)
+	}
+}
+
 // TestKeepThenRunAgainIsAFreshRun: whatever was cut and run again, queries at
 // and after the length asked for give the bits of a session never cut.
 func TestKeepThenRunAgainIsAFreshRun(t *testing.T) {
@@ -80,7 +102,7 @@ func TestKeepThenRunAgainIsAFreshRun(t *testing.T) {
 		mixed(n, 1, 1),
 		sliding(mixed(n, 2, 0), 3, 200),
 		sliding(mixed(n, 3, 2), 3, 33),
-		sliding(uniform(1, 2, 1, 16, f16, f16, n, 1, 1), 0, 50),
+		sliding(uniform(1, 2, 1, 16, f16, f16, n, 1, 1), 0, 34),
 	}
 	var in []tokens
 	var fresh []outputs
@@ -188,6 +210,29 @@ func branch(a, b tokens, at int) tokens {
 		copy(b.layers[i].v, a.layers[i].v[:at*l.KVHeads*l.HeadDim])
 	}
 	return b
+}
+
+// TestForkedTailNeedsAPage: the copy of a shared tail is counted before it is
+// made.
+func TestForkedTailNeedsAPage(t *testing.T) {
+	g := uniform(1, 1, 1, 16, f16, f16, 96, 1, 1)
+	g.Sessions = 3 // five pages
+	cache, _ := newCache(t, g, 1)
+	a, full := newSession(t, cache), newSession(t, cache)
+	in := newTokens(g, 96, 15)
+	in.run(a, in.newOutputs(), 40, 8)
+	in.run(full, in.newOutputs(), 96, 96)
+	b, err := a.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Reserve(1); !errors.Is(err, ErrFull) {
+		t.Errorf("Reserve(1) on a shared tail with no page free: error %v, want ErrFull", err)
+	}
+	b.Close()
+	if err := a.Reserve(1); err != nil {
+		t.Errorf("Reserve(1) once the tail is its own: %v", err)
+	}
 }
 
 // TestForkNeedsASession: no free session, no fork, and nothing leaks.

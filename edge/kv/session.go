@@ -217,7 +217,7 @@ func (s *Session) Keep(n int) int {
 	}
 	kept, rawFrom := s.cut(max(n, 0))
 	for i := range s.cache.layers {
-		if !s.ringHolds(&s.cache.layers[i], kept, rawFrom) {
+		if !s.ringHolds(&s.cache.layers[i], kept) {
 			kept = 0
 		}
 	}
@@ -253,21 +253,12 @@ func (s *Session) cut(n int) (kept, rawFrom int) {
 }
 
 // ringHolds says whether a sliding-window layer still has all tiles that a
-// query at position kept sees, in the form it reads them.
-func (s *Session) ringHolds(l *layer, kept, rawFrom int) bool {
+// query at position kept sees. Those that it has, it has in the form in which
+// they are read: what cut left sealed was sealed when the ring turned past it.
+func (s *Session) ringHolds(l *layer, kept int) bool {
 	if l.WindowTokens == 0 || kept == 0 {
 		return true
 	}
 	lowest := max(0, kept-l.WindowTokens+1) / tileTokens
-	if lowest < s.top-l.tiles+1 {
-		return false
-	}
-	for i := range l.sides {
-		// No tile is ever sealed in a ring of raw slots alone.
-		d := &l.sides[i]
-		if d.format.Quantized() && d.ring == 0 && lowest < rawFrom {
-			return false
-		}
-	}
-	return true
+	return lowest >= s.top-l.tiles+1
 }
