@@ -55,6 +55,7 @@ func (s *Source) Start() (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.file.WillNeed()
 	t, err := tokenizer.New(s.vocab)
 	if err != nil {
 		return nil, inputError{err}

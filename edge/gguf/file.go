@@ -64,6 +64,14 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
+// WillNeed says that the tensor data is about to be read, so that a mapped
+// file begins to come in.
+func (f *File) WillNeed() {
+	if f.mapping != nil {
+		f.mapping.WillNeed()
+	}
+}
+
 // Close releases the mapping; for a File from Parse it lets go of the bytes.
 // Strings and tensor data taken from the file must not be used afterwards; the
 // File itself is then empty. Closing twice is allowed.

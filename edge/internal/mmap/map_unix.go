@@ -13,6 +13,5 @@ func mapFile(file *os.File, size int) ([]byte, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	willNeed(data)
 	return data, func() error { return unix.Munmap(data) }, nil
 }

@@ -67,6 +67,10 @@ func check(path string, info os.FileInfo) error {
 // a process that does. After Close it is nil, and earlier results are invalid.
 func (f *File) Bytes() []byte { return f.data }
 
+// WillNeed asks the system to begin reading the whole file, for callers that
+// are about to. It is a hint: a refusal costs time, not correctness.
+func (f *File) WillNeed() { willNeed(f.data) }
+
 // Close unmaps the file. A second Close does nothing.
 func (f *File) Close() error {
 	if f.data == nil {

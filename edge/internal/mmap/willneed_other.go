@@ -1,4 +1,4 @@
-//go:build unix && !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
 
 package mmap
 

@@ -4,6 +4,5 @@ package mmap
 
 import "golang.org/x/sys/unix"
 
-// willNeed asks the system to begin reading. It is a hint: a refusal costs
-// time, not correctness.
+// willNeed is the hint of WillNeed.
 func willNeed(data []byte) { _ = unix.Madvise(data, unix.MADV_WILLNEED) }
