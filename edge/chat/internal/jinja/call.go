@@ -1,5 +1,7 @@
 package jinja
 
+import "math"
+
 // named is a named argument.
 type named struct {
 	name string
@@ -97,6 +99,11 @@ func (c *call) int(i int, missing int64) int64 {
 			c.name, typeName(c.args[i]))
 	}
 	return n
+}
+
+// count is argument i as a number of things, -1 for any negative one.
+func (c *call) count(i, missing int) int {
+	return int(min(max(c.int(i, int64(missing)), -1), math.MaxInt32))
 }
 
 func (c *call) bool(i int) bool { return c.given(i) && truth(c.args[i]) }

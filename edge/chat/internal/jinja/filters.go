@@ -87,7 +87,7 @@ func filterAttr(c *call) Value {
 }
 
 func filterBatch(c *call) Value {
-	n := int(c.int(0, 0))
+	n := c.count(0, 0)
 	if n <= 0 {
 		c.e.fail("batch needs a positive number of elements, not %d", n)
 	}
@@ -414,7 +414,7 @@ func (c *call) extreme(sign int) Value {
 
 func filterReplace(c *call) Value {
 	old, with := c.e.str(c.need(0)), c.e.str(c.need(1))
-	return c.e.replace(c.e.str(c.in), old.s, with, int(c.int(2, -1)))
+	return c.e.replace(c.e.str(c.in), old.s, with, c.count(2, -1))
 }
 
 func filterReverse(c *call) Value {

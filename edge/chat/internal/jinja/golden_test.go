@@ -36,7 +36,9 @@ func readGolden(t testing.TB) (vars *Dict, cases []goldenCase) {
 	return v.(*Dict), file.Cases
 }
 
-var testLimits = Limits{OutputBytes: 1 << 20, WorkBytes: 16 << 20, Steps: 1 << 20, Time: time.Minute}
+var testLimits = Limits{
+	OutputBytes: 1 << 20, WorkBytes: 16 << 20, Steps: 1 << 20, Time: time.Minute,
+}
 
 func testClock() time.Time { return time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC) }
 

@@ -96,7 +96,7 @@ func decodeList(d *json.Decoder, depth int) (Value, error) {
 type dumper struct {
 	*builder
 	ascii    bool   // escape what is not ASCII
-	sortKeys bool   //
+	sortKeys bool   // entries in the order of their keys
 	pretty   bool   // one element to a line
 	indent   string // of one level, where pretty
 	item     string // separator of elements

@@ -240,13 +240,13 @@ func methodRemoveSuffix(c *call) Value {
 }
 
 func methodReplace(c *call) Value {
-	return c.e.replace(c.self(), c.needText(0).s, c.needText(1), int(c.int(2, -1)))
+	return c.e.replace(c.self(), c.needText(0).s, c.needText(1), c.count(2, -1))
 }
 
 // splitter is split and rsplit.
 func splitter(fromRight bool) func(*call) Value {
 	return func(c *call) Value {
-		n := int(c.int(1, -1))
+		n := c.count(1, -1)
 		var ranges []mark
 		if c.given(0) {
 			ranges = splitAt(c.self().s, c.separator(0), n, fromRight)

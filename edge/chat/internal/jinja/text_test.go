@@ -143,12 +143,14 @@ func TestInvalidUTF8(t *testing.T) {
 }
 
 func TestDecodeJSON(t *testing.T) {
-	v, err := DecodeJSON([]byte(`{"z": 1, "a": [true, null, 1.0, 1e2, 12345678901234567890], "z": "x"}`))
+	const data = `{"z": 1, "a": [true, null, 1.0, 1e2, 12345678901234567890], "z": "x"}`
+	v, err := DecodeJSON([]byte(data))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := newMeter(testLimits)
-	if got, want := m.str(v).s, "{'z': 'x', 'a': [True, None, 1.0, 100.0, 12345678901234567890]}"; got != want {
+	want := "{'z': 'x', 'a': [True, None, 1.0, 100.0, 12345678901234567890]}"
+	if got := m.str(v).s; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, bad := range []string{
