@@ -26,8 +26,7 @@ func (e *evaluator) lookup(name string) Value {
 	return Undefined{"'" + name + "' is undefined"}
 }
 
-// set assigns in the innermost scope. The variables of the caller are the
-// outermost scope and stay as they are.
+// set assigns in the innermost scope, which is never that of the caller.
 func (e *evaluator) set(name string, v Value) {
 	if e.scope.vars == nil {
 		e.scope.vars = map[string]Value{}

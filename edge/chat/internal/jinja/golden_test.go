@@ -150,6 +150,23 @@ func TestOriginIsInvisible(t *testing.T) {
 	}
 }
 
+// What a template assigns is gone with its rendering.
+func TestVariablesStay(t *testing.T) {
+	tmpl, err := Parse("{{ x }}{% set x = 2 %}{% macro y() %}{% endmacro %}{{ x }}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]Value{"x": int64(1)}
+	for range 2 {
+		if out, err := tmpl.Render(vars, testClock, testLimits); err != nil || out.String() != "12" {
+			t.Errorf("got %q, %v, want 12", out.String(), err)
+		}
+	}
+	if len(vars) != 1 || vars["x"] != Value(int64(1)) {
+		t.Errorf("the variables have become %v", vars)
+	}
+}
+
 // disowned is v with all strings as the template's own.
 func disowned(v Value) Value {
 	switch v := v.(type) {

@@ -44,15 +44,16 @@ type Limits struct {
 	Time        time.Duration // by the wall clock
 }
 
-// Render runs the template with vars as its variables and now as its clock.
-// The error is a *Raised where the template itself refused, else an *Error.
+// Render runs the template with vars as its variables, which stay as they are,
+// and now as its clock. The error is a *Raised where the template itself
+// refused, else an *Error.
 func (t *Template) Render(vars map[string]Value, now func() time.Time, limits Limits) (
 	out Text, err error,
 ) {
 	defer catch(&err)
 	e := &evaluator{
 		meter: newMeter(limits),
-		scope: &scope{vars: vars, up: &scope{vars: globals}},
+		scope: &scope{up: &scope{vars: vars, up: &scope{vars: globals}}},
 		now:   now,
 	}
 	e.out = e.builder()
