@@ -4,6 +4,7 @@ package model
 // here touches a tensor's data.
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -69,6 +70,10 @@ func ReadSpec(f *gguf.File) (*Spec, error) {
 	fam, err := lookFamily(architecture)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if parts, ok, _ := f.Uint("split.count"); ok && parts > 1 {
+		return nil, fmt.Errorf("%s: key split.count is %d: the model is split over several files, "+
+			"which is not supported; join them with llama-gguf-split --merge", f.Name(), parts)
 	}
 	m := &metadata{f: f, prefix: architecture + "."}
 	s := &Spec{Architecture: architecture, family: fam}
@@ -163,14 +168,20 @@ func (m *metadata) sliding(s *Spec) {
 		return
 	}
 	const key = "attention.sliding_window_pattern"
-	local, isArray, err := m.f.Bools(m.prefix + key)
-	if isArray && err == nil && len(local) != len(s.Layers) {
-		m.fail(key, fmt.Sprintf("an array of %d", len(local)), fmt.Sprintf("want %d layers", len(s.Layers)))
-		return
-	}
+	var local []bool
 	every := s.family.slidingPattern
-	if !isArray || err != nil {
-		local, every = nil, m.optional(key, every, 1, maxBlocks)
+	if v, ok := m.f.Value(m.prefix + key); ok && v.Kind == gguf.KindArray {
+		var err error
+		if local, _, err = m.f.Bools(m.prefix + key); err != nil {
+			m.err = errors.Join(m.err, err)
+			return
+		}
+		if len(local) != len(s.Layers) {
+			m.fail(key, fmt.Sprintf("an array of %d", len(local)), fmt.Sprintf("want %d layers", len(s.Layers)))
+			return
+		}
+	} else {
+		every = m.optional(key, every, 1, maxBlocks)
 	}
 	for i := range s.Layers {
 		if local != nil && local[i] || local == nil && i%every < every-1 {
@@ -232,8 +243,7 @@ func (m *metadata) need(key string, low, high int) int {
 // number a layer. Absent, every layer has absent; absent 0 means it must be there.
 func (m *metadata) perLayer(key string, blocks, low, high, absent int) []int {
 	values := make([]int, blocks)
-	array, ok, err := m.f.Uints(m.prefix + key)
-	if err != nil || !ok {
+	if v, ok := m.f.Value(m.prefix + key); !ok || v.Kind != gguf.KindArray {
 		one := absent
 		if absent == 0 {
 			one = m.need(key, low, high)
@@ -243,6 +253,11 @@ func (m *metadata) perLayer(key string, blocks, low, high, absent int) []int {
 		for i := range values {
 			values[i] = one
 		}
+		return values
+	}
+	array, _, err := m.f.Uints(m.prefix + key)
+	if err != nil {
+		m.err = errors.Join(m.err, err)
 		return values
 	}
 	if len(array) != blocks {
