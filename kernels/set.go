@@ -52,6 +52,62 @@ type Set struct {
 	// NarrowF16 converts float32 to IEEE halves, ties to even, out of range to
 	// infinity, len(dst) = 2·len(src). Reference: NarrowF16. Exact but for NaN payloads.
 	NarrowF16 func(dst []byte, src []float32)
+
+	// The steps of attention over one tile, or over any run of its rows. They
+	// take any alignment, and a result does not depend on how rows are cut into
+	// calls. padded is a multiple of 16; group is a multiple of 16, the last
+	// group of a row may be short, group ≥ padded is one group; a row has
+	// ng = ⌈padded/group⌉ groups.
+
+	// Unpack reads rows of codes of 1 to 8 bits (the index; 0 is nil), packed as
+	// by PackCodes, row r from byte r·rowBytes of payload on, into dst
+	// [rows][padded]: table[code] up to 4 bits (table has 16 entries),
+	// code − 2^(bits−1) above (table is not read).
+	// Reference: UnpackInt8. Exact.
+	Unpack [9]func(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8)
+
+	// Score adds the products of an int8 query with int8 rows, codes
+	// [rows][padded]:
+	//
+	//	scores[r] += Σ_g qScale[g]·scales[r·ng+g]·Σ_{c in g} q[c]·codes[r·padded+c]
+	//	                + minima[r·ng+g]·qSum[g]
+	//
+	// q [padded] is within ±127 (QuantizeQuery), codes are any int8; minima may
+	// be nil. A query of two int8 planes takes two calls.
+	// Reference: Score. Exact.
+	Score func(scores []float32, codes []int8, padded, rows int,
+		q []int8, qScale, qSum, scales, minima []float32, group int)
+
+	// Mix adds weighted rows, out [padded], the first row first:
+	//
+	//	out[c] += Σ_r w[r·ng+g(c)]·codes[r·padded+c]
+	//
+	// w is the softmax weight times the scale of the row's group.
+	// Reference: Mix. Bound: (rows+1)·2⁻²³·(|out| + Σ|w·code|).
+	Mix func(out []float32, codes []int8, padded, rows int, w []float32, group int)
+
+	// DotRows computes scores[r] = Σ_{c < len(q)} q[c]·x[r·stride+c].
+	// Reference: DotRows. Bound as for Product.
+	DotRows func(scores, x []float32, stride, rows int, q []float32)
+
+	// AxpyRows adds weighted rows, the first row first:
+	// out[c] += Σ_r w[r]·x[r·stride+c], c < len(out).
+	// Reference: AxpyRows. Bound: (rows+1)·2⁻²³·(|out| + Σ|w·x|).
+	AxpyRows func(out, w, x []float32, stride, rows int)
+
+	// QuantizeQuery writes the codes of q, len(q) a multiple of 16, and for each
+	// group its scale and scale·Σ code; what Score takes.
+	// Reference: QuantizeQuery. Exact for finite q.
+	QuantizeQuery func(dst []int8, scale, sum []float32, q []float32, group int)
+
+	// Walsh turns each block of n values of x by the orthonormal Walsh–Hadamard
+	// matrix; n is a power of two, len(x) a multiple of n.
+	// Reference: Walsh. Exact.
+	Walsh func(x []float32, n int)
+
+	// ExpSum computes x[i] = Exp(x[i] − largest) and returns the sum of the
+	// results, in the order of the reference. Reference: ExpSum. Exact.
+	ExpSum func(x []float32, largest float32) (sum float32)
 }
 
 // Generic returns the Set made of the references alone. It runs everywhere.
@@ -63,10 +119,9 @@ func Generic() Set {
 			F32: ProductF32, F16: ProductF16, BF16: ProductBF16,
 			Q8_0: ProductQ8_0, Q4_0: ProductQ4_0, Q4_1: ProductQ4_1,
 		},
-		Dot:       Dot,
-		Axpy:      Axpy,
-		WidenF16:  WidenF16,
-		NarrowF16: NarrowF16,
+		Dot: Dot, Axpy: Axpy, WidenF16: WidenF16, NarrowF16: NarrowF16,
+		Unpack: unpackInt8(), Score: Score, Mix: Mix, DotRows: DotRows, AxpyRows: AxpyRows,
+		QuantizeQuery: QuantizeQuery, Walsh: Walsh, ExpSum: ExpSum,
 	}
 }
 
