@@ -49,7 +49,6 @@ var fromOutside = map[string][]string{
 	"arena":              {"golang.org/x/sys"},
 	"kernels":            {"github.com/klauspost/cpuid/v2", "github.com/x448/float16"},
 	"edge/internal/mmap": {"golang.org/x/sys"},
-	"edge/chat":          {"github.com/nikolalohinski/gonja/v2", "github.com/ardanlabs/jinja"},
 	"cmd/edgeinfer":      {"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/pelletier/go-toml/v2"},
 }
 
