@@ -89,9 +89,13 @@ func (o *blockOperands) batchColumns(s *batchScratch, first, rows, b, blocks, t,
 		codes := &o.x[t*o.xStride+b*blockValues]
 		excess(&s.excess[0], codes, o.xStride, blocks, tokens, extra)
 	}
-	panel := s.panel()
-	for r := first; r < first+rows; r += panelRows(o.kernel) {
+	panel, group := s.panel(), panelRows(o.kernel)
+	for r := first; r < first+rows; r += group {
 		o.pack(panel, r, b, blocks)
+		if next := r + group; next < first+rows {
+			size := blockBytes[o.kernel]
+			prefetchRows(&o.w[next*o.rowBytes+b*size], o.rowBytes, blocks*size, group)
+		}
 		for done := 0; done < tokens; {
 			done += o.tile(s, panel, r, b, blocks, t, done, tokens-done)
 		}

@@ -100,8 +100,9 @@
 	LEAQ (DX)(DX*2), R9 \
 	SHLQ $2, AX
 
+// R12 runs 4 KiB behind the group, see rows_amd64.s.
 #define ENTER_GROUP \
-	LEAQ (SI)(DX*4), R12 \
+	LEAQ 4096(SI)(DX*4), R12 \
 	CLEAR(Y0, Y1, Y2, Y3)
 
 // ---- F32
@@ -125,8 +126,8 @@ group:
 	JLT  reduce
 
 eight:
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	PREFETCHT1 (R12)
+	PREFETCHT1 64(R12)
 	EIGHT_COLUMNS_1(LOAD_F32)
 	ADDQ $32, SI
 	ADDQ $128, R12
@@ -228,7 +229,7 @@ group:
 	JLT  reduce
 
 eight:
-	PREFETCHT0 (R12)
+	PREFETCHT1 (R12)
 	EIGHT_COLUMNS_1(LOAD_F16)
 	ADDQ $16, SI
 	ADDQ $64, R12
@@ -330,7 +331,7 @@ group:
 	JLT  reduce
 
 eight:
-	PREFETCHT0 (R12)
+	PREFETCHT1 (R12)
 	EIGHT_COLUMNS_1(LOAD_BF16)
 	ADDQ $16, SI
 	ADDQ $64, R12

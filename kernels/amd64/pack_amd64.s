@@ -196,3 +196,27 @@ block:
 	JNZ          token
 	VZEROUPPER
 	RET
+
+// A group lies in as many places as it has rows, too short each for the
+// hardware to foresee.
+//
+// func prefetchRows(w *byte, rowBytes, bytes, rows int)
+TEXT ·prefetchRows(SB), NOSPLIT, $0-32
+	MOVQ w+0(FP), SI
+	MOVQ rowBytes+8(FP), DX
+	MOVQ bytes+16(FP), BX
+	MOVQ rows+24(FP), CX
+
+row:
+	MOVQ SI, AX
+	LEAQ (SI)(BX*1), R8
+
+line:
+	PREFETCHT1 (AX)
+	ADDQ       $64, AX
+	CMPQ       AX, R8
+	JLT        line
+	ADDQ       DX, SI
+	DECQ       CX
+	JNZ        row
+	RET

@@ -32,6 +32,11 @@ func packQ4_0(panel *byte, vector int, w *byte, rowBytes, blocks int)
 //go:noescape
 func packQ4_1(panel *byte, vector int, w *byte, rowBytes, blocks int)
 
+// prefetchRows asks for bytes bytes of each of the rows, rowBytes apart.
+//
+//go:noescape
+func prefetchRows(w *byte, rowBytes, bytes, rows int)
+
 // excess writes −offset·Σ codes of each block, [tokens][panelBlocks].
 //
 //go:noescape
