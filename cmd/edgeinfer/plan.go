@@ -1,0 +1,120 @@
+package main
+
+// plan: the byte plan of a model under a limit, without running it.
+
+import (
+	"fmt"
+	"io"
+
+	"edgeinfer/budget"
+	"edgeinfer/edge"
+	"edgeinfer/kernels"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *program) planCommand() *cobra.Command {
+	s := newSettings()
+	c := &cobra.Command{
+		Use:   "plan [flags]",
+		Short: "Show what fits into memory, to the byte, without running",
+		Long: `plan prints the memory plan that run would follow with the same flags: the context, the formats of
+the key/value cache, and one line for every consumer of memory. It takes no memory itself. Where
+nothing fits, it says how much is needed, how much there is, and what would fit.`,
+		Example: `  edgeinfer plan
+  edgeinfer plan -m model.gguf --budget 300MiB
+  edgeinfer plan -m model.gguf -c 4096 --kv k4v2 --json`,
+		Args: noArguments("name the model with -m"),
+	}
+	return p.verb(c, s, func(*cobra.Command, []string) error { return p.plan(s) },
+		s.modelFile(), s.memory(), s.compute())
+}
+
+func (p *program) plan(s *settings) error {
+	source, err := p.load(s)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	plan, err := source.Plan()
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return writeJSON(p.stdout, describePlan(plan))
+	}
+	writePlan(p.stdout, source, plan)
+	return nil
+}
+
+// planReport is plan's JSON document.
+type planReport struct {
+	ContextTokens       int        `json:"context_tokens"`
+	Sessions            int        `json:"sessions"`
+	TotalBytes          int64      `json:"total_bytes"`
+	LimitBytes          int64      `json:"limit_bytes"`
+	LimitSource         string     `json:"limit_source"`
+	Lines               []jsonLine `json:"lines"`
+	KV                  kvReport   `json:"kv"`
+	Planner             string     `json:"planner"`
+	PredictedDistortion float64    `json:"predicted_distortion"`
+}
+
+// kvReport describes the cache. Bytes is all of it; the layers' bytes leave out
+// key means and page table, which belong to no side.
+type kvReport struct {
+	Plan          string        `json:"plan"`
+	Bytes         int64         `json:"bytes"`
+	BytesPerToken float64       `json:"bytes_per_token"` // of sealed tiles
+	AverageBits   float64       `json:"average_bits"`    // of sealed tiles
+	Layers        []layerReport `json:"layers"`
+}
+
+type layerReport struct {
+	Layer int        `json:"layer"`
+	K     sideReport `json:"k"`
+	V     sideReport `json:"v"`
+}
+
+type sideReport struct {
+	Bits    int    `json:"bits"`
+	Group   int    `json:"group"`
+	Format  string `json:"format"`
+	Rotated bool   `json:"rotated"`
+	Bytes   int64  `json:"bytes"`
+}
+
+func describePlan(plan budget.Plan) planReport {
+	g := plan.Geometry
+	report := planReport{
+		ContextTokens: plan.ContextTokens, Sessions: g.Sessions, TotalBytes: plan.TotalBytes,
+		LimitBytes: plan.LimitBytes, LimitSource: plan.LimitSource, Lines: jsonLines(plan.Lines),
+		Planner: plan.Planner, PredictedDistortion: plan.PredictedDistortion,
+		KV: kvReport{Plan: planText(plan), Bytes: plan.KVBytes(),
+			BytesPerToken: g.SealedBytesPerToken(), AverageBits: g.AverageBits()},
+	}
+	for i, l := range g.Layers {
+		report.KV.Layers = append(report.KV.Layers,
+			layerReport{i, describeSide(g, l, l.K), describeSide(g, l, l.V)})
+	}
+	return report
+}
+
+func describeSide(g kernels.KVGeometry, l kernels.KVLayer, f kernels.KVFormat) sideReport {
+	return sideReport{Bits: f.Bits, Group: f.Group, Format: f.String(),
+		Bytes: g.Store(l, f).Bytes().Total()}
+}
+
+// writePlan writes the plan for people.
+func writePlan(w io.Writer, source *edge.Source, plan budget.Plan) {
+	g, spec := plan.Geometry, source.Spec()
+	fmt.Fprintf(w, "model     %s (%s, %d layers, trained with %d tokens)\n",
+		source.File().Name(), spec.Architecture, len(spec.Layers), spec.ContextTokens)
+	fmt.Fprintf(w, "context   %d tokens, sessions %d\n", plan.ContextTokens, g.Sessions)
+	fmt.Fprintf(w, "cache     %s: %s, %.2f bits a value and %.1f bytes a token once sealed\n",
+		planText(plan), budget.FormatSize(plan.KVBytes()), g.AverageBits(), g.SealedBytesPerToken())
+	fmt.Fprintf(w, "planner   %s, predicted distortion %.3g\n", plan.Planner, plan.PredictedDistortion)
+	fmt.Fprintf(w, "limit     %s (%s)\n", budget.FormatSize(plan.LimitBytes), plan.LimitSource)
+	fmt.Fprintln(w, "memory:")
+	writeLines(w, plan.Lines, plan.TotalBytes)
+}
