@@ -144,7 +144,8 @@ func sliding(g kernels.KVGeometry, layer, windowTokens int) kernels.KVGeometry {
 
 // mixed is a geometry whose layers differ in formats and windows.
 func mixed(context, window, sinks int) kernels.KVGeometry {
-	g := uniform(4, 4, 2, 16, f16, f16, context, window, sinks)
+	g := uniform(4, 2, 1, 16, f16, f16, context, window, sinks)
+	g.Layers[1].QueryHeads, g.Layers[1].KVHeads = 4, 2
 	g.Layers[0].K, g.Layers[0].V = ra(8, 16), ra(6, 16)
 	g.Layers[1].K, g.Layers[1].V = ra(4, 32), f16
 	g.Layers[2].K, g.Layers[2].V = f32, ra(3, 16)

@@ -91,7 +91,7 @@ func TestKeepRemembersWhatTheRingLost(t *testing.T) {
 // TestKeepThenRunAgainIsAFreshRun: whatever was cut and run again, queries at
 // and after the length asked for give the bits of a session never cut.
 func TestKeepThenRunAgainIsAFreshRun(t *testing.T) {
-	const n = 400
+	const n = 256
 	geometries := []kernels.KVGeometry{
 		uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), n, 1, 1),
 		uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), n, 0, 0),
@@ -100,7 +100,7 @@ func TestKeepThenRunAgainIsAFreshRun(t *testing.T) {
 		uniform(1, 2, 1, 16, ra(4, 16), f32, n, -1, 1),
 		uniform(1, 2, 1, 16, ra(4, 16), f32, n, -1, 0),
 		mixed(n, 1, 1),
-		sliding(mixed(n, 2, 0), 3, 200),
+		sliding(mixed(n, 2, 0), 3, 100),
 		sliding(mixed(n, 3, 2), 3, 33),
 		sliding(uniform(1, 2, 1, 16, f16, f16, n, 1, 1), 0, 34),
 	}
