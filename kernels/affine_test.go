@@ -89,7 +89,8 @@ func checkAffineRows(t *testing.T, f KVFormat, d int, x, got []float32, tile []b
 			}
 			s, m := scale[i/f.Group], low[i/f.Group]
 			if want := float32(s*float32(codes[i])) + m; got[at] != want {
-				t.Fatalf("%v, d=%d: row %d channel %d reads %v, want %v", f, d, row, i, got[at], want)
+				t.Fatalf("%v, d=%d: row %d channel %d reads %v, want %v",
+					f, d, row, i, got[at], want)
 			}
 			// Half a step, and what rounding scale and minimum to fp16 moves.
 			steps := float64(int(1)<<f.Bits - 1)
@@ -169,7 +170,8 @@ func TestDegenerateGroups(t *testing.T) {
 		{"constant no half", fill(0.1), 4, 0, 0.099975586, map[int]float32{3: 0.099975586}},
 		{"denormal float32", fill(1e-42), 2, 0, 0, map[int]float32{3: 0}},
 		{"range below the smallest half", with(fill(0), 2, 1e-8), 2, 0, 0, map[int]float32{2: 0}},
-		{"subnormal scale", with(fill(0), 2, 0x1p-20), 4, 0x1p-24, 0, map[int]float32{0: 0, 2: 15 * 0x1p-24}},
+		{"subnormal scale", with(fill(0), 2, 0x1p-20), 4, 0x1p-24, 0,
+			map[int]float32{0: 0, 2: 15 * 0x1p-24}},
 		{"one outlier", with(fill(0), 2, 65504), 4, 4368, 0, map[int]float32{0: 0, 2: 65520}},
 		{"widest range", with(fill(-65504), 2, 65504), 2, 43680, -65504,
 			map[int]float32{0: -65504, 2: 65536}},

@@ -166,7 +166,8 @@ func (l KVLayer) check() error {
 			"the first must be a positive multiple of the second", l.QueryHeads, l.KVHeads)
 	}
 	if l.HeadDim < 1 || l.HeadDim > MaxHeadDim {
-		return fmt.Errorf("kernels: head dimension is %d; it must be 1 to %d", l.HeadDim, MaxHeadDim)
+		return fmt.Errorf("kernels: head dimension is %d; it must be 1 to %d",
+			l.HeadDim, MaxHeadDim)
 	}
 	if l.WindowTokens < 0 || l.WindowTokens > maxContextTokens {
 		return fmt.Errorf("kernels: sliding window is %d tokens; it must be 0 to %d",

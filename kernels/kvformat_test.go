@@ -18,7 +18,8 @@ func TestAffineTileBytes(t *testing.T) {
 						bits, group, d, got, want)
 				}
 				if got.Bytes()%32 != 0 {
-					t.Errorf("ra%dg%d.Tile(%d) is %d bytes, no multiple of 32", bits, group, d, got.Bytes())
+					t.Errorf("ra%dg%d.Tile(%d) is %d bytes, no multiple of 32",
+						bits, group, d, got.Bytes())
 				}
 			}
 		}
@@ -47,7 +48,8 @@ func TestTileSizes(t *testing.T) {
 
 func TestFormatNames(t *testing.T) {
 	for format, want := range map[KVFormat]string{
-		CacheF32: "f32", CacheF16: "f16", AffineRows(4, 32): "ra4g32", {99, 1, 2}: "KVFormat(99,1,2)",
+		CacheF32: "f32", CacheF16: "f16", AffineRows(4, 32): "ra4g32",
+		{99, 1, 2}: "KVFormat(99,1,2)",
 	} {
 		if got := format.String(); got != want {
 			t.Errorf("String() = %q, want %q", got, want)
@@ -124,11 +126,11 @@ func TestSlidingWindowLayersHoldTheirWindow(t *testing.T) {
 		g := KVGeometry{[]KVLayer{layer}, c.context, 3, 1, 1}
 		k, v := g.Store(layer, layer.K), g.Store(layer, layer.V)
 		if k.RawSlots != c.raw || k.RingPages != c.ring || k.Pages != 0 {
-			t.Errorf("window %d, context %d: keys have %d raw, %d ring, %d shared pages, want %d, %d, 0",
+			t.Errorf("window %d of %d: keys have %d raw, %d ring, %d shared pages, want %d, %d, 0",
 				c.window, c.context, k.RawSlots, k.RingPages, k.Pages, c.raw, c.ring)
 		}
 		if v.RawSlots != 0 || v.RingPages != c.tiles || v.Pages != 0 {
-			t.Errorf("window %d, context %d: values have %d raw, %d ring, %d shared pages, want 0, %d, 0",
+			t.Errorf("window %d of %d: values have %d raw, %d ring, %d shared pages, want 0, %d, 0",
 				c.window, c.context, v.RawSlots, v.RingPages, v.Pages, c.tiles)
 		}
 		if got := g.Bytes().PageTable; got != 0 {
@@ -152,11 +154,13 @@ func TestGeometryCheck(t *testing.T) {
 			g.Layers[3].KVHeads = 2
 		},
 		"layer 0: kernels: head dimension is 0": func(g *KVGeometry) { g.Layers[0].HeadDim = 0 },
-		"layer 29: kernels: sliding window":     func(g *KVGeometry) { g.Layers[29].WindowTokens = -1 },
+		"layer 29: kernels: sliding window": func(g *KVGeometry) {
+			g.Layers[29].WindowTokens = -1
+		},
 		"layer 1: keys: kernels: no cache format of kind 2, 9 bits": func(g *KVGeometry) {
 			g.Layers[1].K = AffineRows(9, 32)
 		},
-		"layer 1: values: kernels: no cache format of kind 2, 4 bits, group 48": func(g *KVGeometry) {
+		"layer 1: values: kernels: no cache format of kind 2, 4 bits": func(g *KVGeometry) {
 			g.Layers[1].V = AffineRows(4, 48)
 		},
 		"kind 0, 0 bits": func(g *KVGeometry) { g.Layers[1].V = KVFormat{} },

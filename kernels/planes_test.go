@@ -20,12 +20,14 @@ func TestPackUnpackIdentity(t *testing.T) {
 			packed := bytes.Repeat([]byte{0xa5}, channels*bits/8+1)
 			PackCodes(packed, codes, bits)
 			if packed[channels*bits/8] != 0xa5 {
-				t.Errorf("PackCodes(n=%d, bits=%d) writes past %d bytes", channels, bits, channels*bits/8)
+				t.Errorf("PackCodes(n=%d, bits=%d) writes past %d bytes",
+					channels, bits, channels*bits/8)
 			}
 			got := bytes.Repeat([]byte{0xff}, channels)
 			UnpackCodes(got, packed, bits)
 			if !bytes.Equal(got, codes) {
-				t.Errorf("UnpackCodes(PackCodes(n=%d, bits=%d)) = %v, want %v", channels, bits, got, codes)
+				t.Errorf("UnpackCodes(PackCodes(n=%d, bits=%d)) = %v, want %v",
+					channels, bits, got, codes)
 			}
 		}
 	}
@@ -33,7 +35,9 @@ func TestPackUnpackIdentity(t *testing.T) {
 
 // TestPackLayout is the layout of the formats, bit by bit, by a second formula.
 func TestPackLayout(t *testing.T) {
-	planes := map[int][]int{1: {1}, 2: {2}, 3: {2, 1}, 4: {4}, 5: {4, 1}, 6: {4, 2}, 7: {4, 2, 1}, 8: {8}}
+	planes := map[int][]int{
+		1: {1}, 2: {2}, 3: {2, 1}, 4: {4}, 5: {4, 1}, 6: {4, 2}, 7: {4, 2, 1}, 8: {8},
+	}
 	for bits := 1; bits <= 8; bits++ {
 		for _, channels := range []int{16, 32, 48, 80, 128} {
 			for channel := range channels {

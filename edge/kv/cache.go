@@ -68,7 +68,8 @@ type side struct {
 // New builds a cache of geometry g in memory from a, exactly g.Bytes() and
 // ScratchBytes. Attention runs on set and is shared among pool's workers. The
 // error names what g cannot be built with.
-func New(g kernels.KVGeometry, a *arena.Arena, set *kernels.Set, pool *workers.Pool) (*Cache, error) {
+func New(g kernels.KVGeometry, a *arena.Arena, set *kernels.Set,
+	pool *workers.Pool) (*Cache, error) {
 	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("kv: %w", err)
 	}

@@ -127,7 +127,8 @@ func (in tokens) firstDifference(a, b outputs, from, to int) int {
 // uniform is a geometry of equal layers and one session.
 func uniform(layers, queryHeads, kvHeads, headDim int, k, v kernels.KVFormat,
 	context, window, sinks int) kernels.KVGeometry {
-	g := kernels.KVGeometry{ContextTokens: context, Sessions: 1, WindowTiles: window, SinkTiles: sinks}
+	g := kernels.KVGeometry{ContextTokens: context, Sessions: 1,
+		WindowTiles: window, SinkTiles: sinks}
 	for range layers {
 		g.Layers = append(g.Layers, kernels.KVLayer{QueryHeads: queryHeads, KVHeads: kvHeads,
 			HeadDim: headDim, K: k, V: v})

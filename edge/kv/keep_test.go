@@ -15,6 +15,7 @@ func TestKeepRounds(t *testing.T) {
 	sealed := func(window, sinks int) kernels.KVGeometry {
 		return uniform(1, 1, 1, 16, ra(4, 16), f16, 1000, window, sinks)
 	}
+	float := uniform(1, 1, 1, 16, f16, f32, 1000, 1, 1)
 	for _, c := range []struct {
 		name      string
 		g         kernels.KVGeometry
@@ -44,16 +45,14 @@ func TestKeepRounds(t *testing.T) {
 		{"two sinks", sealed(1, 2), 500, 65, 64},
 		{"within two sinks", sealed(1, 2), 500, 50, 50},
 		{"no window", sealed(-1, 1), 500, 299, 299},
-		{"float", uniform(1, 1, 1, 16, f16, f32, 1000, 1, 1), 500, 299, 299},
+		{"float", float, 500, 299, 299},
 		{"window longer than the session", sealed(40, 1), 500, 299, 299},
 		{"sliding, ring turned", sliding(sealed(1, 1), 0, 64), 500, 300, 0},
 		{"sliding, newest tile", sliding(sealed(1, 1), 0, 64), 500, 490, 490},
 		{"sliding, not yet turned", sliding(sealed(1, 1), 0, 64), 90, 63, 0},
 		{"sliding wider than the session", sliding(sealed(1, 1), 0, 800), 500, 300, 256},
-		{"sliding float, still in the ring", sliding(uniform(1, 1, 1, 16, f16, f16, 1000, 1, 1), 0, 64),
-			500, 480, 480},
-		{"sliding float, gone from the ring", sliding(uniform(1, 1, 1, 16, f16, f16, 1000, 1, 1), 0, 64),
-			500, 300, 0},
+		{"sliding float, still in the ring", sliding(float, 0, 64), 500, 480, 480},
+		{"sliding float, gone from the ring", sliding(float, 0, 64), 500, 300, 0},
 	} {
 		cache, _ := newCache(t, c.g, 1)
 		s, in := newSession(t, cache), newTokens(c.g, c.length, 8)

@@ -12,6 +12,9 @@ import (
 // number of threads, in all kinds of plans. 530 tokens cross a range's border.
 func TestResultsDependOnPositionsOnly(t *testing.T) {
 	const n = 530
+	k4v2 := func(window, sinks int) kernels.KVGeometry {
+		return uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, window, sinks)
+	}
 	every, some := []int{1, 7, 32, 512}, []int{1, 23}
 	for _, c := range []struct {
 		name   string
@@ -23,16 +26,16 @@ func TestResultsDependOnPositionsOnly(t *testing.T) {
 		{"k8v8", every, uniform(1, 2, 1, 16, ra(8, 32), ra(8, 64), n, 1, 1)},
 		{"k4v2", every, uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), n, 1, 1)},
 		{"k4v2, head dim 8", some, uniform(1, 2, 1, 8, ra(4, 32), ra(2, 64), n, 1, 1)},
-		{"k4v2, own tile only, no sinks", some, uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, 0, 0)},
-		{"k4v2, window 3, sinks 2", some, uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, 3, 2)},
-		{"k4v2, no window", some, uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, -1, 1)},
-		{"k4v2, no window, no sinks", some, uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, -1, 0)},
+		{"k4v2, own tile only, no sinks", some, k4v2(0, 0)},
+		{"k4v2, window 3, sinks 2", some, k4v2(3, 2)},
+		{"k4v2, no window", some, k4v2(-1, 1)},
+		{"k4v2, no window, no sinks", some, k4v2(-1, 0)},
 		{"mixed", every, mixed(n, 1, 1)},
 		{"mixed, no window", some, mixed(n, -1, 1)},
-		{"sliding below the tile", some, sliding(uniform(1, 2, 1, 16, ra(4, 16), f16, n, 1, 1), 0, 20)},
-		{"sliding within the rows", some, sliding(uniform(1, 2, 1, 16, f32, ra(3, 16), n, 3, 1), 0, 33)},
-		{"sliding across a border of ranges", some, sliding(uniform(1, 2, 1, 16, ra(4, 16), f16, n, 1, 1), 0, 470)},
-		{"more sinks than tiles", some, uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, 1, 30)},
+		{"sliding below the tile", some, sliding(k4v2(1, 1), 0, 20)},
+		{"sliding within the rows", some, sliding(k4v2(3, 1), 0, 33)},
+		{"sliding across a border of ranges", some, sliding(k4v2(1, 1), 0, 470)},
+		{"more sinks than tiles", some, k4v2(1, 30)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := newTokens(c.g, n, 3)
@@ -48,10 +51,12 @@ func TestResultsDependOnPositionsOnly(t *testing.T) {
 					}
 					in.run(s, got, n, chunk)
 					if at := in.firstDifference(got, want, 0, n); at >= 0 {
-						t.Errorf("chunks of %d, %d threads: position %d differs", chunk, threads, at)
+						t.Errorf("chunks of %d, %d threads: position %d differs",
+							chunk, threads, at)
 					}
 					if layer := differentMemory(cache, other); layer >= 0 {
-						t.Errorf("chunks of %d, %d threads: memory of layer %d differs", chunk, threads, layer)
+						t.Errorf("chunks of %d, %d threads: memory of layer %d differs",
+							chunk, threads, layer)
 					}
 				}
 			}
@@ -94,7 +99,7 @@ func TestSealedTilesAreTheFormatsOfTheirRows(t *testing.T) {
 						for side, rows := range [][]float32{in.layers[0].k, in.layers[0].v} {
 							want := packed(&l.sides[side].format, rows, tile, head, 2, headDim)
 							if !bytes.Equal(l.sides[side].page(s, tile, head), want) {
-								t.Errorf("d=%d, bits=%d, window=%d: tile %d of head %d, side %d differs",
+								t.Errorf("d=%d, bits=%d, r=%d: tile %d, head %d, side %d differs",
 									headDim, bits, window, tile, head, side)
 							}
 						}
@@ -124,7 +129,8 @@ func packed(f *kernels.KVFormat, rows []float32, tile, head, heads, headDim int)
 func TestPaddingStaysZero(t *testing.T) {
 	const n, d, padded = 300, 8, 16
 	g := uniform(1, 2, 1, d, f16, f32, n, 1, 1)
-	g.Layers = append(g.Layers, kernels.KVLayer{QueryHeads: 1, KVHeads: 1, HeadDim: d, K: ra(4, 16), V: ra(2, 16)})
+	g.Layers = append(g.Layers,
+		kernels.KVLayer{QueryHeads: 1, KVHeads: 1, HeadDim: d, K: ra(4, 16), V: ra(2, 16)})
 	cache, _ := newCache(t, g, 1)
 	in := newTokens(g, n, 4)
 	in.run(newSession(t, cache), in.newOutputs(), n, 64)
