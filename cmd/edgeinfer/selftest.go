@@ -34,6 +34,7 @@ func selfTest(s kernels.Set) []testResult {
 		results = append(results, testProduct(s, f))
 	}
 	results = append(results, testDot(s), testAxpy(s), testWiden(s), testNarrow(s))
+	results = append(results, selfTestAttention(s)...)
 	for i := range results {
 		results[i].Set = s.Name
 	}
