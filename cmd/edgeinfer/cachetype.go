@@ -11,7 +11,8 @@ import (
 
 // cacheTypeBits are the types that llama.cpp's -ctk and -ctv take.
 var cacheTypeBits = map[string]int{
-	"f32": 32, "f16": 16, "bf16": 16, "q8_0": 8, "q5_1": 5, "q5_0": 5, "q4_1": 4, "q4_0": 4, "iq4_nl": 4,
+	"f32": 32, "f16": 16, "bf16": 16, "q8_0": 8,
+	"q5_1": 5, "q5_0": 5, "q4_1": 4, "q4_0": 4, "iq4_nl": 4,
 }
 
 // cacheType takes the name of a type.

@@ -64,7 +64,8 @@ func (r *runVerb) chat(prompt string, given bool) error {
 }
 
 // turn renders the messages and answers the last one.
-func (r *runVerb) turn(ctx context.Context, t *chat.Template, messages []chat.Message) (edge.Result, error) {
+func (r *runVerb) turn(ctx context.Context, t *chat.Template,
+	messages []chat.Message) (edge.Result, error) {
 	rendered, err := t.Render(chat.Request{Messages: messages})
 	if err != nil {
 		return edge.Result{}, inputError{fmt.Errorf("chat template: %w", err)}

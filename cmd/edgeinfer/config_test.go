@@ -75,7 +75,8 @@ func TestCacheTypesByLevel(t *testing.T) {
 		{"kv alone", "", "", "--kv k4v2", "k4v2"},
 		{"types over file", `kv = "k4v2"`, "", "-ctk q8_0 -ctv q4_0", "k8v4"},
 		{"types over environment", "", "EDGEINFER_KV=k4v2", "-ctk q8_0 -ctv q8_0", "k8v8"},
-		{"kv over types of the file", "cache-type-k = \"q8_0\"\ncache-type-v = \"q8_0\"", "", "--kv k3v3", "k3v3"},
+		{"kv over types of the file", "cache-type-k = \"q8_0\"\ncache-type-v = \"q8_0\"", "",
+			"--kv k3v3", "k3v3"},
 		{"environment over file", "cache-type-k = \"q8_0\"", "EDGEINFER_KV=k5v5", "", "k5v5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +120,8 @@ func TestConfigPlaces(t *testing.T) {
 		})
 	}
 	p := &program{env: map[string]string{"XDG_CONFIG_HOME": xdg}}
-	want := []string{filepath.Join(xdg, "edgeinfer", "edgeinfer.toml"), "/etc/edgeinfer/edgeinfer.toml"}
+	want := []string{filepath.Join(xdg, "edgeinfer", "edgeinfer.toml"),
+		"/etc/edgeinfer/edgeinfer.toml"}
 	if got := p.configPaths(); !slices.Equal(got, want) {
 		t.Errorf("configPaths() = %v; want %v", got, want)
 	}
@@ -127,8 +129,10 @@ func TestConfigPlaces(t *testing.T) {
 
 func TestBadConfig(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
-		{"unknown key", "kv = \"f16\"\n\nctx-sise = 5\n", `edgeinfer\.toml:3: unknown key "ctx-sise"; did you mean ctx-size\?`},
-		{"unknown table", "kv = \"f16\"\n[server]\nport = 1\n", `edgeinfer\.toml:2: unknown key "server"`},
+		{"unknown key", "kv = \"f16\"\n\nctx-sise = 5\n",
+			`edgeinfer\.toml:3: unknown key "ctx-sise"; did you mean ctx-size\?`},
+		{"unknown table", "kv = \"f16\"\n[server]\nport = 1\n",
+			`edgeinfer\.toml:2: unknown key "server"`},
 		{"first of two", "b = 1\na = 1\n", `edgeinfer\.toml:1: unknown key "b"`},
 		{"syntax", "kv = \"f16\"\nthreads = = 4\n", `edgeinfer\.toml:2:11: `},
 		{"twice", "threads = 1\nthreads = 2\n", `edgeinfer\.toml:.*threads`},
@@ -155,7 +159,8 @@ func TestBadConfig(t *testing.T) {
 func TestConfigServesAllVerbs(t *testing.T) {
 	file := configFile(t, "temp = 0\nprompt = \"Once\"\npredict = 5\nkernels = \"generic\"\n"+
 		"mlock = false\nreverse-prompt = [\"one\", \"two\"]\nmin_p = 0.1\nbudget = \"1GiB\"\n")
-	for _, args := range []string{"plan", "inspect", "kernels", "tokenize x", "eval logits --tokens 1"} {
+	for _, args := range []string{"plan", "inspect", "kernels", "tokenize x",
+		"eval logits --tokens 1"} {
 		mustCall(t, append(strings.Fields(args), "--config", file)...)
 	}
 	report := reportOf(t, mustCall(t, "run", "--json", "--config", file))
@@ -172,7 +177,8 @@ func TestEnvironment(t *testing.T) {
 		wantNote       string
 	}{
 		{"bad value", "EDGEINFER_THREADS=0", `variable EDGEINFER_THREADS="0": must be at least 1`, ""},
-		{"bad switch", "EDGEINFER_ALLOW_PAGING=perhaps", `EDGEINFER_ALLOW_PAGING.*neither true nor false`, ""},
+		{"bad switch", "EDGEINFER_ALLOW_PAGING=perhaps",
+			`EDGEINFER_ALLOW_PAGING.*neither true nor false`, ""},
 		{"empty", "EDGEINFER_THREADS=", "", ""},
 		{"other verb", "EDGEINFER_TOKENS=xyz", "", ""},
 		{"misspelt", "EDGEINFER_THREDS=3", "", "EDGEINFER_THREDS sets no flag; did you mean --threads?"},
@@ -186,12 +192,14 @@ func TestEnvironment(t *testing.T) {
 				wantRefusal(t, o, c.wantError)
 				return
 			}
-			if o.status != 0 || !strings.Contains(o.stderr, c.wantNote) || (c.wantNote == "" && o.stderr != "") {
+			if o.status != 0 || !strings.Contains(o.stderr, c.wantNote) || (c.wantNote == "" &&
+				o.stderr != "") {
 				t.Errorf("status %d, stderr %q; want 0 and %q", o.status, o.stderr, c.wantNote)
 			}
 		})
 	}
-	w := world{env: []string{"EDGEINFER_TEMPERATURE=0", "EDGEINFER_PROMPT=Once", "EDGEINFER_PREDICT=4"}}
+	w := world{env: []string{"EDGEINFER_TEMPERATURE=0", "EDGEINFER_PROMPT=Once",
+		"EDGEINFER_PREDICT=4"}}
 	want := textOf(t, mustCall(t, "run", "-p", "Once", "--temp", "0", "-n", "4", "--json"))
 	if got := textOf(t, w.mustCall(t, "run", "--json")); got != want || got == "" {
 		t.Errorf("run by environment: %q; want %q", got, want)

@@ -50,9 +50,10 @@ func (p *program) evalLogitsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "logits --tokens IDS [flags]",
 		Short: "Show the logits after given tokens",
-		Long: `logits runs the given tokens as they are and prints, as one JSON document, what the model computes at
-the last of them: the 20 largest logits with their tokens, the first 16, their mean and root mean
-square; and the likeliest token at every position. With -n, the likeliest continuation too.
+		Long: `logits runs the given tokens as they are and prints, as one JSON document, what the
+model computes at the last of them: the 20 largest logits with their tokens, the first 16, their
+mean and root mean square; and the likeliest token at every position. With -n, the likeliest
+continuation too.
 
 The context is what the model was trained with unless -c says otherwise.`,
 		Example: `  edgeinfer eval logits --tokens 1,403,407,261,378 --kv f32
@@ -61,7 +62,8 @@ The context is what the model was trained with unless -c says otherwise.`,
 	}
 	g := newGroup("Evaluation")
 	g.add("tokens", "", "IDS", "", "token ids, separated by commas or blanks", l.setTokens)
-	g.add("predict", "n", "N", "", "continue by the likeliest token so often",
+	g.add("predict", "n", "N", "",
+		"continue by the likeliest token so often",
 		integer(&l.predict, 1, math.MaxInt32, "leave it out for no continuation"))
 	return p.verb(c, l.settings, func(c *cobra.Command, _ []string) error {
 		if len(l.tokens) == 0 {

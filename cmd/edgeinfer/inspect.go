@@ -21,15 +21,16 @@ func (p *program) inspectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect [flags]",
 		Short: "Show facts of a model file",
-		Long: `inspect reads the metadata and the table of tensors of a GGUF file, and none of the tensors. It says
-what the model is, how its weights are stored, and whether this version can run it.`,
+		Long: `inspect reads the metadata and the table of tensors of a GGUF file, and none of the
+tensors. It says what the model is, how its weights are stored, and whether this version can run
+it.`,
 		Example: `  edgeinfer inspect -m model.gguf
   edgeinfer inspect -m model.gguf --metadata`,
 		Args: noArguments("name the file with -m"),
 	}
 	g := newGroup("Facts")
 	g.boolean(&metadata, "metadata", "list every metadata key too")
-	g.boolean(&norms, "norms", "norms of the key and value matrices of every layer (not available yet)")
+	g.boolean(&norms, "norms", "norms of key and value matrices, by layer (not yet available)")
 	return p.verb(c, s, func(c *cobra.Command, _ []string) error {
 		if norms {
 			return usageError{c, errors.New("--norms is not available in this version: " +

@@ -16,9 +16,10 @@ func (p *program) kernelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kernels [flags]",
 		Short: "Show and test the kernel sets of this CPU",
-		Long: `kernels lists the sets of compute functions that this CPU can run, the best last, and tests each: what
-is exact must be equal to the reference, everything else within its bound. The exit status is 1 where
-a test fails. --kernels chooses a set by name, also for run and the others.`,
+		Long: `kernels lists the sets of compute functions that this CPU can run, the best last,
+and tests each: what is exact must be equal to the reference, everything else within its bound.
+The exit status is 1 where a test fails. --kernels chooses a set by name, also for run and the
+others.`,
 		Example: "  edgeinfer kernels\n  edgeinfer kernels --json",
 		Args:    noArguments("choose a set with --kernels NAME"),
 	}

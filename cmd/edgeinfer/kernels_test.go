@@ -19,7 +19,8 @@ func TestKernelsReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(report.Available, kernels.Names()) || report.Chosen != kernels.Best().Name {
-		t.Errorf("available %v, chosen %s; want %v and the last", report.Available, report.Chosen, kernels.Names())
+		t.Errorf("available %v, chosen %s; want %v and the last", report.Available, report.Chosen,
+			kernels.Names())
 	}
 	tested := map[string]int{}
 	for _, r := range report.SelfTest {
@@ -112,7 +113,8 @@ func TestBoundedTakesNoNonsense(t *testing.T) {
 	for _, c := range []struct {
 		size, bound float64
 		ok          bool
-	}{{0, 1, true}, {1, 1, true}, {1.01, 1, false}, {math.NaN(), 1, false}, {0, 0, false}, {1, 0, false},
+	}{{0, 1, true}, {1, 1, true}, {1.01, 1, false}, {math.NaN(), 1, false}, {0, 0, false}, {1, 0,
+		false},
 		{math.Inf(1), 1, false}} {
 		var r testResult
 		if r.bounded(c.size, c.bound); r.OK != c.ok {

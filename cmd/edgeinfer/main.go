@@ -60,16 +60,16 @@ func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "edgeinfer",
 		Short: "Serve language models inside a fixed memory budget",
-		Long: `edgeinfer runs language models on small machines inside a fixed memory budget. It plans every
-byte before it takes any, keeps the key/value cache in as few bits as the budget asks for, and
-refuses to start where the plan does not fit.
+		Long: `edgeinfer runs language models on small machines inside a fixed memory budget. It
+plans every byte before it takes any, keeps the key/value cache in as few bits as the budget
+asks for, and refuses to start where the plan does not fit.
 
 Without -m it uses a small embedded model, so this works at once:
 
   edgeinfer run -p "Once upon a time"
 
-Every flag can also be set by an environment variable (--kv-budget is EDGEINFER_KV_BUDGET) or in a
-TOML file (kv-budget = "64MiB"); the flag wins, then the environment, then the file.`,
+Every flag can also be set by an environment variable (--kv-budget is EDGEINFER_KV_BUDGET) or in
+a TOML file (kv-budget = "64MiB"); the flag wins, then the environment, then the file.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -18,9 +18,10 @@ func (p *program) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan [flags]",
 		Short: "Show what fits into memory, to the byte, without running",
-		Long: `plan prints the memory plan that run would follow with the same flags: the context, the formats of
-the key/value cache, and one line for every consumer of memory. It takes no memory itself. Where
-nothing fits, it says how much is needed, how much there is, and what would fit.`,
+		Long: `plan prints the memory plan that run would follow with the same flags: the context,
+the formats of the key/value cache, and one line for every consumer of memory. It takes no
+memory itself. Where nothing fits, it says how much is needed, how much there is, and what would
+fit.`,
 		Example: `  edgeinfer plan
   edgeinfer plan -m model.gguf --budget 300MiB
   edgeinfer plan -m model.gguf -c 4096 --kv k4v2 --json`,

@@ -41,16 +41,16 @@ func (p *program) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [flags]",
 		Short: "Complete a prompt or chat",
-		Long: `run completes the prompt of -p or -f, or of standard input where neither is given; with -cnv or
--sys it chats, using the model's own template. The generated text alone goes to standard output, as
-it comes; speeds and the memory ledger go to standard error at the end.
+		Long: `run completes the prompt of -p or -f, or of standard input where neither is given;
+with -cnv or -sys it chats, using the model's own template. The generated text alone goes to
+standard output, as it comes; speeds and the memory ledger go to standard error at the end.
 
-A chat with -p is one question and one answer, unless standard input is a terminal and -cnv is given:
-then it goes on. Without -p, every line of standard input is a turn. On a terminal, a model that has a
-chat template chats when no prompt is given.
+A chat with -p is one question and one answer, unless standard input is a terminal and -cnv is
+given: then it goes on. Without -p, every line of standard input is a turn. On a terminal, a
+model that has a chat template chats when no prompt is given.
 
-Ctrl-C ends the text where it is; the summary still comes and the exit status is 130. In a chat it ends
-the answer, and at the prompt the program. A second Ctrl-C ends everything at once.`,
+Ctrl-C ends the text where it is; the summary still comes and the exit status is 130. In a chat
+it ends the answer, and at the prompt the program. A second Ctrl-C ends everything at once.`,
 		Example: `  edgeinfer run -p "Once upon a time"
   edgeinfer run -m model.gguf -cnv -sys "Answer in one sentence."
   edgeinfer run -m model.gguf --budget 300MiB -f prompt.txt -n 200 --temp 0 --json`,
@@ -62,21 +62,28 @@ the answer, and at the prompt the program. A second Ctrl-C ends everything at on
 
 func (r *runVerb) promptFlags() flagGroup {
 	g := newGroup("Prompt and answer")
-	g.add("prompt", "p", "TEXT", "", "text to complete, or the first message of a chat", text(&r.prompt))
-	g.add("file", "f", "FILE", "", "read the prompt from this file, - is standard input; one newline at its "+
-		"end is dropped", text(&r.file))
-	g.add("predict", "n", "N", "-1", "tokens to generate at most; -1 until the text ends or the context is full",
+	g.add("prompt", "p", "TEXT", "",
+		"text to complete, or the first message of a chat",
+		text(&r.prompt))
+	g.add("file", "f", "FILE", "",
+		"read the prompt from this file, - is standard input; one newline at its end is "+
+			"dropped",
+		text(&r.file))
+	g.add("predict", "n", "N", "-1",
+		"tokens to generate at most; -1 until the text ends or the context is full",
 		r.setPredict)
 	g.boolean(&r.conversation, "conversation", "chat with the model's template (also -cnv)")
 	g.boolean(&r.completion, "no-conversation", "never chat (also -no-cnv)")
 	g.add("system-prompt", "", "TEXT", "", "system message of a chat (also -sys)", text(&r.system))
-	g.add("system-prompt-file", "", "FILE", "", "read the system message from this file (also -sysf)",
+	g.add("system-prompt-file", "", "FILE", "",
+		"read the system message from this file (also -sysf)",
 		text(&r.systemFile))
 	g.boolean(&r.singleTurn, "single-turn", "end a chat after one answer (also -st)")
-	g.add("reverse-prompt", "r", "TEXT", "", "end where this text comes, which is not shown; may be repeated",
+	g.add("reverse-prompt", "r", "TEXT", "",
+		"end where this text comes, which is not shown; may be repeated",
 		list(&r.stops))
 	g.boolean(&r.ignoreEOS, "ignore-eos", "go on where the model would end")
-	g.boolean(&r.special, "special", "read control tokens such as <|im_start|> in the prompt to complete")
+	g.boolean(&r.special, "special", "read control tokens such as <|im_start|> in the prompt")
 	return g
 }
 
@@ -188,10 +195,11 @@ func (r *runVerb) readSystemPrompt() error {
 
 // complete continues the prompt as it stands.
 func (r *runVerb) complete(prompt string) error {
-	tokens := r.engine.Tokenizer().Encode(nil, prompt, tokenizer.Options{BOS: true, Special: r.special})
+	options := tokenizer.Options{BOS: true, Special: r.special}
+	tokens := r.engine.Tokenizer().Encode(nil, prompt, options)
 	if len(tokens) == 0 {
-		return inputError{errors.New("the prompt is empty and this model has no token that begins a text; " +
-			"give a prompt with -p or -f")}
+		return inputError{errors.New("the prompt is empty and this model has no token that " +
+			"begins a text; give a prompt with -p or -f")}
 	}
 	ctx, stop := watchSignals()
 	defer stop()

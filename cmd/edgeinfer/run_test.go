@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,11 +46,33 @@ func TestRunPrintsTextAlone(t *testing.T) {
 	}
 }
 
+// countingWriter keeps each write apart.
+type countingWriter struct{ writes []string }
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	w.writes = append(w.writes, string(p))
+	return len(p), nil
+}
+
+func TestTextStreams(t *testing.T) {
+	var stdout countingWriter
+	args := []string{"run", "-p", "Once upon a time", "-n", "50", "--temp", "0"}
+	env := []string{"EDGEINFER_CONFIG=" + os.DevNull}
+	if status := run(args, env, strings.NewReader(""), &stdout, io.Discard); status != 0 {
+		t.Fatalf("status %d", status)
+	}
+	if len(stdout.writes) < 30 || stdout.writes[0] != "," {
+		t.Errorf("50 tokens came in %d writes: %q; want them piece by piece",
+			len(stdout.writes), stdout.writes)
+	}
+}
+
 // TestRunReport checks the fields of the JSON document against each other and
 // against plan with the same flags.
 func TestRunReport(t *testing.T) {
 	flags := []string{"-c", "256", "--kv", "k4v2", "--budget", "200MiB", "-t", "1"}
-	o := mustCall(t, append([]string{"run", "-p", "Once", "-n", "20", "--temp", "0", "--json"}, flags...)...)
+	o := mustCall(t, append([]string{"run", "-p", "Once", "-n", "20", "--temp", "0", "--json"},
+		flags...)...)
 	report := reportOf(t, o)
 	if len(report.Tokens) != 20 || report.PromptTokens < 2 || report.FinishReason != "length" {
 		t.Errorf("report %+v; want 20 tokens, a prompt and length", report)
@@ -57,22 +80,26 @@ func TestRunReport(t *testing.T) {
 	if report.ContextTokens != 256 || report.KV != "k4v2" || report.Threads != 1 {
 		t.Errorf("context %d, kv %s, threads %d", report.ContextTokens, report.KV, report.Threads)
 	}
-	if tm := report.Timings; tm.PromptPerSecond <= 0 || tm.PredictedPerSecond <= 0 || tm.FirstTokenMS <= 0 {
+	if tm := report.Timings; tm.PromptPerSecond <= 0 || tm.PredictedPerSecond <= 0 ||
+		tm.FirstTokenMS <= 0 {
 		t.Errorf("timings %+v; want all above 0", tm)
 	}
 	var plan planReport
-	if err := json.Unmarshal([]byte(mustCall(t, append([]string{"plan", "--json"}, flags...)...).stdout), &plan); err != nil {
+	if err := json.Unmarshal([]byte(mustCall(t, append([]string{"plan", "--json"},
+		flags...)...).stdout), &plan); err != nil {
 		t.Fatal(err)
 	}
 	m := report.Memory
-	if m.BudgetBytes != 200<<20 || m.PlannedBytes != plan.TotalBytes || m.UsedBytes != m.PlannedBytes ||
+	if m.BudgetBytes != 200<<20 || m.PlannedBytes != plan.TotalBytes ||
+		m.UsedBytes != m.PlannedBytes ||
 		m.UsedBytes > m.BudgetBytes {
 		t.Errorf("memory %+v; want a budget of 200 MiB and the plan's %d bytes", m, plan.TotalBytes)
 	}
 	if !slices.Equal(m.Lines, plan.Lines) {
 		t.Errorf("ledger %v; want the plan %v", m.Lines, plan.Lines)
 	}
-	for _, key := range []string{"text", "tokens", "prompt_tokens", "finish_reason", "timings", "memory",
+	for _, key := range []string{"text", "tokens", "prompt_tokens", "finish_reason", "timings",
+		"memory",
 		"prompt_per_second", "predicted_per_second", "first_token_ms",
 		"budget_bytes", "planned_bytes", "used_bytes", "rss_bytes"} {
 		if !strings.Contains(o.stdout, `"`+key+`":`) {
@@ -96,7 +123,8 @@ func TestWhereThePromptComesFrom(t *testing.T) {
 		{"file, stdin unread", world{stdin: "A cat"}, []string{"-f", file}},
 		{"dash", world{stdin: "The dog\r\n"}, []string{"-f", "-"}},
 		{"stdin", world{stdin: "The dog"}, nil},
-		{"flag over file of the environment", world{env: []string{"EDGEINFER_FILE=nowhere"}}, []string{"-p", "The dog"}},
+		{"flag over file of the environment", world{env: []string{"EDGEINFER_FILE=nowhere"}},
+			[]string{"-p", "The dog"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := c.w.mustCall(t, append([]string{"run", "--json", "-n", "10", "--temp", "0"}, c.args...)...)
@@ -106,14 +134,18 @@ func TestWhereThePromptComesFrom(t *testing.T) {
 		})
 	}
 	wantRefusal(t, call("run", "-f", filepath.Join(t.TempDir(), "none.txt")), `prompt: .*none\.txt`)
-	wantRefusal(t, call("run", "-sysf", filepath.Join(t.TempDir(), "none.txt")), `system prompt: .*none\.txt`)
-	wantRefusal(t, world{stdin: strings.Repeat("x", maxPromptBytes+1)}.call("run"), `more than 4194304 bytes`)
-	wantRefusal(t, call("run", "-p", strings.Repeat("dog ", 600)), `prompt has \d+ tokens, the context holds 512`)
+	wantRefusal(t, call("run", "-sysf", filepath.Join(t.TempDir(), "none.txt")),
+		`system prompt: .*none\.txt`)
+	wantRefusal(t, world{stdin: strings.Repeat("x", maxPromptBytes+1)}.call("run"),
+		`more than 4194304 bytes`)
+	wantRefusal(t, call("run", "-p", strings.Repeat("dog ", 600)),
+		`prompt has \d+ tokens, the context holds 512`)
 }
 
 func TestSamplingFlagsCount(t *testing.T) {
 	text := func(args ...string) string {
-		return textOf(t, mustCall(t, append([]string{"run", "--json", "-p", "Once", "-n", "30"}, args...)...))
+		return textOf(t, mustCall(t, append([]string{"run", "--json", "-p", "Once", "-n", "30"},
+			args...)...))
 	}
 	greedy := text("--temp", "0")
 	if a, b := text("-s", "7"), text("-s", "7"); a != b {
@@ -191,7 +223,8 @@ func TestBatchIsTheSmaller(t *testing.T) {
 		return 0
 	}
 	want := activations("-b", "16")
-	for _, args := range [][]string{{"-ub", "16"}, {"-b", "64", "-ub", "16"}, {"-b", "16", "-ub", "64"}} {
+	for _, args := range [][]string{{"-ub", "16"}, {"-b", "64", "-ub", "16"}, {"-b", "16", "-ub",
+		"64"}} {
 		if got := activations(args...); got != want {
 			t.Errorf("%v: activations of %d bytes; want those of -b 16, %d", args, got, want)
 		}
@@ -203,7 +236,8 @@ func TestBatchIsTheSmaller(t *testing.T) {
 
 func TestChatOnce(t *testing.T) {
 	for _, args := range [][]string{{"-cnv", "-p", "Hello"}, {"-sys", "Be kind.", "-p", "Hello"}} {
-		o := world{stdin: "never read\n"}.mustCall(t, append([]string{"run", "-n", "8", "--temp", "0"}, args...)...)
+		o := world{stdin: "never read\n"}.mustCall(t, append([]string{"run", "-n", "8", "--temp", "0"},
+			args...)...)
 		if !strings.HasSuffix(o.stdout, "\n") || strings.Count(o.stderr, "generated ") != 1 {
 			t.Errorf("%v: stdout %q, stderr %q; want one answer and one summary", args, o.stdout, o.stderr)
 		}

@@ -91,8 +91,10 @@ func testScore(s kernels.Set) testResult {
 		for _, minima := range [][]float32{nil, normals(r, ng*shape.rows)} {
 			got := normals(r, shape.rows)
 			want := slices.Clone(got)
-			s.Score(got, codes, shape.padded, shape.rows, q, qScale, qSum, scales, minima, shape.group)
-			kernels.Score(want, codes, shape.padded, shape.rows, q, qScale, qSum, scales, minima, shape.group)
+			s.Score(got, codes, shape.padded, shape.rows,
+				q, qScale, qSum, scales, minima, shape.group)
+			kernels.Score(want, codes, shape.padded, shape.rows,
+				q, qScale, qSum, scales, minima, shape.group)
 			result.exact(sameBits(got, want))
 		}
 	}

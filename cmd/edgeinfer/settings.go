@@ -47,8 +47,10 @@ func newSettings() *settings {
 func (s *settings) general() flagGroup {
 	g := newGroup("General")
 	g.boolean(&s.json, "json", "print one JSON document on standard output")
-	g.add("config", "", "FILE", "", "read settings from this TOML file; otherwise "+
-		"$XDG_CONFIG_HOME/edgeinfer/edgeinfer.toml or /etc/edgeinfer/edgeinfer.toml is read, if there is one",
+	g.add("config", "", "FILE", "",
+		"read settings from this TOML file; otherwise "+
+			"$XDG_CONFIG_HOME/edgeinfer/edgeinfer.toml or /etc/edgeinfer/edgeinfer.toml is "+
+			"read, if there is one",
 		text(&s.config))
 	g.flags.BoolP("help", "h", false, "show this help")
 	return g
@@ -57,7 +59,8 @@ func (s *settings) general() flagGroup {
 // modelFile is where the model comes from.
 func (s *settings) modelFile() flagGroup {
 	g := newGroup("Model")
-	g.add("model", "m", "FILE", "", "GGUF model file; without it, "+edge.EmbeddedName+" is used",
+	g.add("model", "m", "FILE", "",
+		"GGUF model file; without it, "+edge.EmbeddedName+" is used",
 		text(&s.model))
 	return g
 }
@@ -65,23 +68,38 @@ func (s *settings) modelFile() flagGroup {
 // memory are the flags that shape the byte plan.
 func (s *settings) memory() flagGroup {
 	g := newGroup("Memory")
-	g.add("ctx-size", "c", "N", "auto", "context in tokens, of all sessions together; 0 takes what the "+
-		"model was trained with, auto the largest that fits", s.setContext)
-	g.add("parallel", "", "N", "1", "sessions that share the context (also -np)",
+	g.add("ctx-size", "c", "N", "auto",
+		"context in tokens, of all sessions together; 0 takes what the model was "+
+			"trained with, auto the largest that fits",
+		s.setContext)
+	g.add("parallel", "", "N", "1",
+		"sessions that share the context (also -np)",
 		integer(&s.parallel, 1, math.MaxInt32, "one session is the least"))
-	g.add("budget", "", "SIZE", "", "all memory of the process, as in 1500MiB; otherwise what control "+
-		"groups and free memory allow", size(&s.budgetBytes))
-	g.add("kv-budget", "", "SIZE", "", "memory of the key/value cache alone", size(&s.kvBudgetBytes))
-	g.add("kv", "", "PLAN", "auto", "cache formats: f32, f16, bits of keys and values as in k4v2, or by "+
-		"layer as in 0-3:k8v6,4-29:k4v3; auto takes the best that fits", text(&s.kv))
+	g.add("budget", "", "SIZE", "",
+		"all memory of the process, as in 1500MiB; otherwise what control groups and "+
+			"free memory allow",
+		size(&s.budgetBytes))
+	g.add("kv-budget", "", "SIZE", "",
+		"memory of the key/value cache alone",
+		size(&s.kvBudgetBytes))
+	g.add("kv", "", "PLAN", "auto",
+		"cache formats: f32, f16, bits of keys and values as in k4v2, or by layer as in "+
+			"0-3:k8v6,4-29:k4v3; auto takes the best that fits",
+		text(&s.kv))
 	g.add("floor", "", "PLAN", "k4v3", "the least that auto may choose", text(&s.floor))
-	g.add("planner", "", "NAME", "", "distortion model by which auto compares plans", text(&s.planner))
-	g.add("cache-type-k", "", "TYPE", "", "format of keys by llama.cpp's names (also -ctk), mapped to --kv",
+	g.add("planner", "", "NAME", "",
+		"distortion model by which auto compares plans",
+		text(&s.planner))
+	g.add("cache-type-k", "", "TYPE", "",
+		"format of keys by llama.cpp's names (also -ctk), mapped to --kv",
 		cacheType(&s.cacheTypeK))
-	g.add("cache-type-v", "", "TYPE", "", "format of values by llama.cpp's names (also -ctv), mapped to --kv",
+	g.add("cache-type-v", "", "TYPE", "",
+		"format of values by llama.cpp's names (also -ctv), mapped to --kv",
 		cacheType(&s.cacheTypeV))
-	g.add("window", "", "N", "1", "tiles of 32 tokens kept in 16 bits before the newest one; none quantizes "+
-		"every token at once", s.setWindow)
+	g.add("window", "", "N", "1",
+		"tiles of 32 tokens kept in 16 bits before the newest one; none quantizes every "+
+			"token at once",
+		s.setWindow)
 	g.add("sinks", "", "N", "1", "first tiles kept in 16 bits, 0 or 1", s.setSinks)
 	g.boolean(&s.allowPaging, "allow-paging", "start although the plan exceeds the limit")
 	g.boolean(&s.lock, "mlock", "lock the arena into memory, where the system allows it")
@@ -92,19 +110,25 @@ func (s *settings) memory() flagGroup {
 func (s *settings) compute() flagGroup {
 	g := newGroup("Computation")
 	const threadsHint = "leave it out for one thread per CPU"
-	g.add("threads", "t", "N", "one per CPU", "compute threads", integer(&s.threads, 1, math.MaxInt32, threadsHint))
-	g.add("batch-size", "b", "N", fmt.Sprint(edge.DefaultBatchTokens), "tokens of a prompt computed together",
+	g.add("threads", "t", "N", "one per CPU",
+		"compute threads",
+		integer(&s.threads, 1, math.MaxInt32, threadsHint))
+	g.add("batch-size", "b", "N", fmt.Sprint(edge.DefaultBatchTokens),
+		"tokens of a prompt computed together",
 		integer(&s.batch, 1, math.MaxInt32, "one token is the least"))
-	g.add("kernels", "", "NAME", "auto", "kernel set: auto or one of "+strings.Join(kernels.Names(), ", "),
+	g.add("kernels", "", "NAME", "auto",
+		"kernel set: auto or one of "+strings.Join(kernels.Names(), ", "),
 		func(name string) error {
 			s.kernels = name
 			_, err := kernels.ByName(name)
 			return err
 		})
-	g.add("ubatch-size", "", "N", "", "llama.cpp's physical batch; the smaller of this and --batch-size counts",
+	g.add("ubatch-size", "", "N", "",
+		"llama.cpp's physical batch; the smaller of this and --batch-size counts",
 		integer(&s.smallestBatch, 1, math.MaxInt32, "one token is the least"))
 	for _, name := range withoutEffect {
-		g.add(name, "", "X", "", "taken for llama.cpp's sake, has no effect", func(string) error { return nil })
+		g.add(name, "", "X", "", "taken for llama.cpp's sake, has no effect",
+			func(string) error { return nil })
 	}
 	g.hide(append(withoutEffect, "ubatch-size")...)
 	return g
@@ -118,19 +142,26 @@ var withoutEffect = []string{"flash-attn", "gpu-layers", "threads-batch"}
 func (s *settings) samplingFlags() flagGroup {
 	g, p := newGroup("Sampling"), &s.sampling
 	d := *p
-	g.add("temp", "", "X", fmt.Sprint(d.Temperature), "temperature; 0 always takes the likeliest token",
+	g.add("temp", "", "X", fmt.Sprint(d.Temperature),
+		"temperature; 0 always takes the likeliest token",
 		real(&p.Temperature, 0, 1e6, "0 takes the likeliest token"))
-	g.add("top-k", "", "N", fmt.Sprint(d.TopK), "sample from the N likeliest tokens; 0 from all",
+	g.add("top-k", "", "N", fmt.Sprint(d.TopK),
+		"sample from the N likeliest tokens; 0 from all",
 		integer(&p.TopK, 0, math.MaxInt32, "0 switches it off"))
-	g.add("top-p", "", "P", fmt.Sprint(d.TopP), "sample from the likeliest tokens of this probability together; "+
-		"1 from all", real(&p.TopP, 1e-6, 1, "1 switches it off"))
-	g.add("min-p", "", "P", fmt.Sprint(d.MinP), "drop tokens below this share of the likeliest one's "+
-		"probability; 0 none", real(&p.MinP, 0, 1, "0 switches it off"))
-	g.add("repeat-penalty", "", "X", fmt.Sprint(d.RepeatPenalty), "divide the scores of recent tokens; 1 is off",
+	g.add("top-p", "", "P", fmt.Sprint(d.TopP),
+		"sample from the likeliest tokens of this probability together; 1 from all",
+		real(&p.TopP, 1e-6, 1, "1 switches it off"))
+	g.add("min-p", "", "P", fmt.Sprint(d.MinP),
+		"drop tokens below this share of the likeliest one's probability; 0 none",
+		real(&p.MinP, 0, 1, "0 switches it off"))
+	g.add("repeat-penalty", "", "X", fmt.Sprint(d.RepeatPenalty),
+		"divide the scores of recent tokens; 1 is off",
 		real(&p.RepeatPenalty, 0.01, 1e6, "1 switches it off"))
-	g.add("repeat-last-n", "", "N", fmt.Sprint(d.RepeatLastN), "how many tokens the penalty looks back; -1 all",
+	g.add("repeat-last-n", "", "N", fmt.Sprint(d.RepeatLastN),
+		"how many tokens the penalty looks back; -1 all",
 		integer(&p.RepeatLastN, -1, math.MaxInt32, "-1 looks back on all tokens"))
-	g.add("seed", "s", "N", fmt.Sprint(d.Seed), "random seed; -1 draws a new one each time",
+	g.add("seed", "s", "N", fmt.Sprint(d.Seed),
+		"random seed; -1 draws a new one each time",
 		integer(&p.Seed, -1, math.MaxInt64, "-1 draws a new one each time"))
 	return g
 }
@@ -202,8 +233,8 @@ func (p *program) load(s *settings) (*edge.Source, error) {
 	most := min(int64(trained)*int64(sessions), math.MaxInt32)
 	switch {
 	case int64(s.contextTokens) > most:
-		err := fmt.Errorf("--ctx-size %d: %s was trained with contexts of %d tokens; give at most %d, or auto",
-			s.contextTokens, source.File().Name(), trained, most)
+		err := fmt.Errorf("--ctx-size %d: %s was trained with contexts of %d tokens; "+
+			"give at most %d, or auto", s.contextTokens, source.File().Name(), trained, most)
 		source.Close()
 		return nil, inputError{err}
 	case s.contextTokens != 0:

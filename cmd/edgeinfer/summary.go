@@ -47,7 +47,8 @@ func describeRun(e *edge.Engine, r edge.Result) runReport {
 		Text: r.Text, Tokens: r.Tokens, PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens,
 		FinishReason: r.FinishReason, ContextTokens: e.ContextTokens(), KV: planText(plan),
 		Kernels: e.Kernels(), Threads: e.Threads(),
-		Timings: runTimings{r.Timings.PromptPerSecond, r.Timings.PredictedPerSecond, r.Timings.FirstTokenMS},
+		Timings: runTimings{r.Timings.PromptPerSecond, r.Timings.PredictedPerSecond,
+			r.Timings.FirstTokenMS},
 		Memory: runMemory{BudgetBytes: plan.LimitBytes, BudgetSource: plan.LimitSource,
 			PlannedBytes: plan.TotalBytes, UsedBytes: e.UsedBytes(), Lines: jsonLines(e.Ledger())},
 	}
@@ -79,7 +80,8 @@ func writeSummary(w io.Writer, e *edge.Engine, r edge.Result) {
 		len(r.Tokens), t.PredictedPerSecond, finishWords[r.FinishReason])
 	fmt.Fprintf(w, "computed with kernels %s, threads %d; context %d tokens, cache %s\n",
 		e.Kernels(), e.Threads(), e.ContextTokens(), planText(plan))
-	fmt.Fprintf(w, "memory, of a limit of %s (%s):\n", budget.FormatSize(plan.LimitBytes), plan.LimitSource)
+	fmt.Fprintf(w, "memory, of a limit of %s (%s):\n",
+		budget.FormatSize(plan.LimitBytes), plan.LimitSource)
 	writeLines(w, e.Ledger(), e.UsedBytes())
 	if rss, ok := residentBytes(); ok {
 		writeBytes(w, "resident now", rss)

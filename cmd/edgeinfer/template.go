@@ -34,20 +34,26 @@ func (p *program) templateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "template [flags]",
 		Short: "Render chat messages to a prompt",
-		Long: `template renders messages by the chat template of a model, or of a file, and prints exactly the prompt.
-The messages are JSON as in OpenAI's API: an object with messages, and where wanted tools and
-add_generation_prompt (true if left out); every other member is a variable of the template. With
---json the prompt comes with its parts: special ones, which the template wrote, and texts of others.`,
-		Example: `  echo '{"messages":[{"role":"user","content":"Hello"}]}' | edgeinfer template -m model.gguf
+		Long: `template renders messages by the chat template of a model, or of a file, and prints
+exactly the prompt. The messages are JSON as in OpenAI's API: an object with messages, and where
+wanted tools and add_generation_prompt (true if left out); every other member is a variable of
+the template. With --json the prompt comes with its parts: special ones, which the template
+wrote, and texts of others.`,
+		Example: `  echo '{"messages":[{"role":"user","content":"Hello"}]}' | edgeinfer template -m m.gguf
   edgeinfer template --chat-template llama3.jinja -f request.json --bos "<s>" --now 2026-01-15`,
 		Args: noArguments("give the messages with -f FILE or on standard input"),
 	}
 	g := newGroup("Template")
-	g.add("chat-template", "", "FILE", "", "read the template from this file instead of the model", text(&t.templateFile))
-	g.add("file", "f", "FILE", "standard input", "read the messages from this file", text(&t.requestFile))
+	g.add("chat-template", "", "FILE", "",
+		"read the template from this file instead of the model",
+		text(&t.templateFile))
+	g.add("file", "f", "FILE", "standard input",
+		"read the messages from this file",
+		text(&t.requestFile))
 	g.add("bos", "", "TEXT", "", "the template's bos_token, if not the model's", text(&t.bos))
 	g.add("eos", "", "TEXT", "", "the template's eos_token, if not the model's", text(&t.eos))
-	g.add("now", "", "DATE", "", "what templates take for the present, as in 2026-01-15 or 2026-01-15T12:00:00Z",
+	g.add("now", "", "DATE", "",
+		"what templates take for the present, as in 2026-01-15 or 2026-01-15T12:00:00Z",
 		t.setNow)
 	return p.verb(c, t.settings, func(c *cobra.Command, _ []string) error {
 		if t.templateFile != "" && t.origins["model"] == t.origins["chat-template"] {

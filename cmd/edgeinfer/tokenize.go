@@ -17,9 +17,9 @@ func (p *program) tokenizeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tokenize [flags] [TEXT]",
 		Short: "Show the token ids of a text",
-		Long: `tokenize prints the token ids of a text as a JSON array. The text is the argument, or standard input
-to its end, newlines included. It needs no more than a vocabulary: vocabulary-only files of any
-architecture will do.`,
+		Long: `tokenize prints the token ids of a text as a JSON array. The text is the argument,
+or standard input to its end, newlines included. It needs no more than a vocabulary:
+vocabulary-only files of any architecture will do.`,
 		Example: `  edgeinfer tokenize "Once upon a time"
   edgeinfer tokenize -m model.gguf --special "<|im_start|>user" --no-bos
   edgeinfer tokenize -m model.gguf < text.txt`,
