@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"edgeinfer/budget"
 	"edgeinfer/edge"
@@ -165,9 +166,9 @@ func (m modelFacts) write(w io.Writer) {
 		fmt.Fprintf(w, "%-15s "+format+"\n", append([]any{name}, args...)...)
 	}
 	row("file", "%s, GGUF version %d, %s", m.File, m.GGUFVersion, budget.FormatSize(m.FileBytes))
-	row("architecture", "%s", m.Architecture)
+	row("architecture", "%s", printable(m.Architecture))
 	if m.Name != "" {
-		row("name", "%q", m.Name)
+		row("name", "%s", printable(m.Name))
 	}
 	row("parameters", "%d in %d tensors", m.Parameters, m.Tensors)
 	for _, t := range m.Types {
@@ -176,7 +177,8 @@ func (m modelFacts) write(w io.Writer) {
 	row("context", "%d tokens", m.ContextLength)
 	row("shape", "%d layers of %d, heads %s, KV heads %s", m.BlockCount, m.EmbeddingLength,
 		eachLayer(m.HeadCount), eachLayer(m.HeadCountKV))
-	row("tokenizer", "%s %s, %d tokens", m.Tokenizer, m.PreTokenizer, m.Vocabulary)
+	row("tokenizer", "%s %s, %d tokens", printable(m.Tokenizer), printable(m.PreTokenizer),
+		m.Vocabulary)
 	row("chat template", "%s", yesNo(m.ChatTemplate))
 	if m.Supported {
 		row("runs here", "yes")
@@ -186,6 +188,17 @@ func (m modelFacts) write(w io.Writer) {
 	for _, e := range m.Metadata {
 		fmt.Fprintf(w, "%s %s = %s\n", e.Key, e.Type, e.Value)
 	}
+}
+
+// printable is text of a file as a terminal may have it: whatever is not one
+// short line of printable characters is quoted.
+func printable(text string) string {
+	const most = 200
+	quoted := strconv.Quote(text[:min(len(text), most)])
+	if len(text) > most || quoted[1:len(quoted)-1] != text {
+		return quoted
+	}
+	return text
 }
 
 func eachLayer(counts []uint64) string {

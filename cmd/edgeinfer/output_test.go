@@ -49,3 +49,19 @@ func TestWriteJSONKeepsText(t *testing.T) {
 		t.Errorf("writeJSON wrote %s", got)
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"llama", "llama"},
+		{"SmolLM2 135M é", "SmolLM2 135M é"},
+		{"", ""},
+		{"a\x1b[31mred", `"a\x1b[31mred"`},
+		{"two\nlines", `"two\nlines"`},
+		{"\xff", `"\xff"`},
+		{strings.Repeat("x", 201), `"` + strings.Repeat("x", 200) + `"`},
+	} {
+		if got := printable(c.text); got != c.want {
+			t.Errorf("printable(%q) = %s; want %s", c.text, got, c.want)
+		}
+	}
+}
