@@ -126,12 +126,15 @@ func checkAgainstReference(t *testing.T, r *reference, got []float32) {
 }
 
 // TestAttentionOfEveryBitPair holds attention over every pair of widths against
-// float64 on the de-quantized tiles.
+// float64 on the de-quantized tiles; in short mode every width of each side.
 func TestAttentionOfEveryBitPair(t *testing.T) {
 	const n = 150
 	for kBits := 1; kBits <= 8; kBits++ {
 		for vBits := 1; vBits <= 8; vBits++ {
-			headDim := []int{8, 64, 80}[(kBits+vBits)%3]
+			if testing.Short() && (kBits+vBits)%4 != 0 {
+				continue
+			}
+			headDim := []int{8, 64, 80}[(kBits+2*vBits)%3]
 			group := []int{16, 32, 64, 128}[(kBits+2*vBits)%4]
 			g := uniform(1, 2, 1, headDim, ra(kBits, group), ra(vBits, 32), n, 1, 1)
 			t.Run(fmt.Sprintf("k%dv%d,d=%d", kBits, vBits, headDim), func(t *testing.T) {
