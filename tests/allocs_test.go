@@ -35,11 +35,11 @@ func leastMallocs(t *testing.T, e *edge.Engine) uint64 {
 	s := session(t, e)
 	prompt := e.Tokenizer().Encode(nil, "Once upon a time", tokenizerOptions)
 	var stats runtime.MemStats
-	var marks []uint64
+	marks := make([]uint64, 0, 2*windows) // an append that grows would count itself
 	pieces := 0
 	_, err := s.Generate(t.Context(), edge.Request{Tokens: prompt, MaxTokens: windows*windowTokens + 200,
 		Sampling: greedy, IgnoreEOS: true}, func([]byte) {
-		if pieces++; pieces >= 100 && (pieces-100)%windowTokens == 0 {
+		if pieces++; pieces%windowTokens == 100 && len(marks) < cap(marks) {
 			runtime.ReadMemStats(&stats)
 			marks = append(marks, stats.Mallocs)
 		}

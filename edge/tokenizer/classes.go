@@ -28,10 +28,10 @@ const (
 const (
 	blockRunes = 256
 	blocks     = (unicode.MaxRune + 1) / blockRunes
-	maxPages   = 256 // pages that differ, so that a byte numbers them
+	maxPages   = 192 // pages that differ; Unicode 15 has 147. At most 256
 
-	// classTableBytes bounds the table on the heap. Unicode 15 has 165 pages.
-	classTableBytes = blocks + maxPages*blockRunes + 8192
+	// classTableBytes bounds what the table keeps on the heap.
+	classTableBytes = (maxPages*blockRunes + 8191) &^ 8191
 )
 
 // classTable gives the class of a character: pages[page[r/256]][r%256].
@@ -92,7 +92,7 @@ func makeClasses() {
 		number, known := numbers[*page]
 		if !known {
 			if len(pages) == maxPages {
-				panic("tokenizer: BUG: Unicode has more kinds of pages than a byte can number")
+				panic("tokenizer: BUG: Unicode has more kinds of pages than were counted")
 			}
 			number = uint8(len(pages))
 			numbers[*page] = number

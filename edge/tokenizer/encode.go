@@ -198,7 +198,8 @@ func (e *encoder) isWhole(w string, id int32) bool {
 
 // emit appends the token of a symbol that no merge changes any more, or the
 // tokens of its bytes where it is none. Where a byte has no token either, the
-// symbol is the unknown token, or nothing if there is none.
+// symbol is the unknown token in SentencePiece and nothing in BPE, as in
+// llama.cpp: there the unknown token is often one that ends an answer.
 func (e *encoder) emit(id int32, text string) {
 	if id != none {
 		e.out = append(e.out, id)
@@ -211,7 +212,7 @@ func (e *encoder) emit(id int32, text string) {
 			continue
 		}
 		e.out = e.out[:n]
-		if e.t.unk != none {
+		if e.t.kind == sentencePiece && e.t.unk != none && !e.t.IsEOG(e.t.unk) {
 			e.out = append(e.out, e.t.unk)
 		}
 		return

@@ -7,7 +7,7 @@ package tokenizer
 // inside which merges happen.
 //
 // The expressions are those of the models' own tokenizer.json. llama.cpp
-// rewrites some of them to suit its matcher; docs/RATIONALE.md has the
+// rewrites some of them to suit its matcher; the package comment has the
 // differences.
 
 import (

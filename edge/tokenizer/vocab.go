@@ -215,8 +215,8 @@ func typeOf(v *Vocab, id int) uint8 {
 	if t < typeNormal || t > typeByte {
 		t = typeUndefined
 	}
-	if text := v.Tokens[id]; endsAnswer(text) && text != "</s>" { // which is an HTML tag too
-		t = typeControl
+	if text := v.Tokens[id]; endsAnswer(text) && (text != "</s>" || t != typeNormal) {
+		t = typeControl // a normal </s> is the HTML tag
 	}
 	return uint8(t)
 }
