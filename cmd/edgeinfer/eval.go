@@ -32,7 +32,7 @@ func (p *program) evalCommand() *cobra.Command {
 			return usageError{c, errors.New("say what to evaluate, as in \"edgeinfer eval logits\"")}
 		},
 	}
-	c.AddCommand(p.evalLogitsCommand())
+	c.AddCommand(p.evalLogitsCommand(), p.evalQualityCommand(false), p.evalQualityCommand(true))
 	return c
 }
 

@@ -30,6 +30,7 @@ type settings struct {
 	allowPaging, lock             bool
 	threads, batch, smallestBatch int // 0: not given
 	kernels                       string
+	logitRows                     int // positions that get logits at once; 0: one a session
 
 	sampling sample.Params
 
@@ -212,9 +213,13 @@ func (p *program) options(s *settings) (edge.Options, error) {
 		BatchTokens: s.batch, KV: kv, BudgetBytes: s.budgetBytes, KVBudgetBytes: s.kvBudgetBytes,
 		Floor: s.floor, Planner: s.planner, Kernels: s.kernels, WindowTiles: s.windowTiles,
 		SinkTiles: s.sinkTiles, Parallel: s.parallel, AllowPaging: s.allowPaging, Lock: s.lock,
+		LogitRows: s.logitRows,
 	}
 	if s.smallestBatch > 0 && (s.batch == 0 || s.smallestBatch < s.batch) {
 		o.BatchTokens = s.smallestBatch
+	}
+	if o.BatchTokens > 0 {
+		o.LogitRows = min(o.LogitRows, o.BatchTokens)
 	}
 	return o, nil
 }
