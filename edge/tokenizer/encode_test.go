@@ -132,8 +132,9 @@ func TestRoundTrip(t *testing.T) {
 	notWordwise := smallSPM("▁", "a", "▁a", "a▁", "▁▁", "b", "a▁b")
 	plain := smallSPM("▁", "a", "▁a")
 	plain.AddSpacePrefix = false
+	bpe := smallBPE("gpt-2", [2]string{" ", "a"}, [2]string{"a", "a"})
 	for name, tok := range map[string]*Tokenizer{
-		"bpe":                   must(t, smallBPE("gpt-2", [2]string{" ", "a"}, [2]string{"a", "a"})),
+		"bpe":                   must(t, bpe),
 		"spm":                   must(t, spm),
 		"spm, spaces in pieces": must(t, notWordwise),
 		"spm, no prefix":        must(t, plain),
@@ -293,7 +294,8 @@ func TestBeginAndEnd(t *testing.T) {
 	} {
 		v.AddBOS, v.AddEOS = c.addBOS, c.addEOS
 		tok := must(t, v)
-		if got := texts(tok, tok.Encode(nil, c.text, Options{BOS: c.ask})); !slices.Equal(got, c.want) {
+		got := texts(tok, tok.Encode(nil, c.text, Options{BOS: c.ask}))
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%+v: Encode = %q", c, got)
 		}
 	}
@@ -364,7 +366,8 @@ func TestMissingBytes(t *testing.T) {
 	bpe.Tokens[slices.Index(bpe.Tokens, "b")] = "bb"
 	bpe.UNK = int64(len(bpe.Tokens) - 1)
 	tok := must(t, bpe)
-	if got := texts(tok, tok.Encode(nil, "abc", Options{})); !slices.Equal(got, []string{"a", "c"}) {
+	got := texts(tok, tok.Encode(nil, "abc", Options{}))
+	if !slices.Equal(got, []string{"a", "c"}) {
 		t.Errorf("BPE without b: Encode(abc) = %q; want a c", got)
 	}
 	spm := smallSPM("▁", "a")
@@ -402,7 +405,7 @@ func TestLongWordsInTime(t *testing.T) {
 	}
 }
 
-// TestEncodeAllocates nothing on the way of ordinary text.
+// TestEncodeAllocatesNothing on the way of ordinary text.
 func TestEncodeAllocatesNothing(t *testing.T) {
 	tok := must(t, smallBPE("smollm", [2]string{"a", "b"}, [2]string{" ", "a"}))
 	dst := make([]int32, 0, 256)
@@ -417,7 +420,8 @@ func TestEncodeAllocatesNothing(t *testing.T) {
 // TestConcurrentUse: the one thing that changes is changed atomically; the race
 // detector watches.
 func TestConcurrentUse(t *testing.T) {
-	tok := must(t, smallBPE("gpt-2", [2]string{"a", "b"}, [2]string{"ab", "ab"}, [2]string{" ", "a"}))
+	tok := must(t, smallBPE("gpt-2",
+		[2]string{"a", "b"}, [2]string{"ab", "ab"}, [2]string{" ", "a"}))
 	r := rand.New(rand.NewPCG(7, 7))
 	var text strings.Builder
 	for range 500 {
@@ -438,7 +442,8 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func FuzzEncode(f *testing.F) {
-	bpe := smallBPE("llama-bpe", [2]string{" ", "a"}, [2]string{"a", "a"}, [2]string{"é"[:1], "é"[1:]})
+	bpe := smallBPE("llama-bpe",
+		[2]string{" ", "a"}, [2]string{"a", "a"}, [2]string{"é"[:1], "é"[1:]})
 	toks := []*Tokenizer{must(f, bpe), must(f, smallSPM("▁", "a", "▁a", "aa", "é"))}
 	for _, row := range preTokenizers {
 		if !row.chars {
@@ -446,7 +451,9 @@ func FuzzEncode(f *testing.F) {
 			toks = append(toks, must(f, bpe))
 		}
 	}
-	for _, seed := range []string{"", "a", " aé\xff<|a|>[[tool]]", "12345 ", "\r\n \n", "\xf0\x9f"} {
+	for _, seed := range []string{
+		"", "a", " aé\xff<|a|>[[tool]]", "12345 ", "\r\n \n", "\xf0\x9f",
+	} {
 		f.Add(seed, true)
 		f.Add(seed, false)
 	}

@@ -143,12 +143,13 @@ func TestPeerRows(t *testing.T) {
 		{"llama-bpe", "3333333", []int32{8765, 8765, 18}},
 		{"llama-bpe", "(x):\n", []int32{2120, 997}},
 		{"llama-bpe", "Cửa Việt", []int32{34, 91163, 101798}},
-		{"smollm", "price: 1,234,567.89 in 2026", []int32{17517, 42, 216, 33, 28, 34, 35, 36, 28, 37,
-			38, 39, 30, 40, 41, 281, 216, 34, 32, 34, 38}},
+		{"smollm", "price: 1,234,567.89 in 2026", []int32{17517, 42, 216, 33, 28, 34, 35, 36, 28,
+			37, 38, 39, 30, 40, 41, 281, 216, 34, 32, 34, 38}},
 		{"smollm", "\r\n\r\n", []int32{18682}},
 		{"smollm", "<|im_start|>", []int32{44, 108, 306, 79, 3738, 108, 46}},
 		{"smollm", "tab\there", []int32{15999, 197, 1531}},
-		{"smollm", "it's 12½ o'clock  ", []int32{269, 506, 216, 33, 34, 16738, 263, 23, 17466, 256}},
+		{"smollm", "it's 12½ o'clock  ",
+			[]int32{269, 506, 216, 33, 34, 16738, 263, 23, 17466, 256}},
 	} {
 		tok := loadNamed(t, c.vocabulary)
 		if got := tok.Encode(nil, c.text, Options{}); !slices.Equal(got, c.want) {
@@ -156,7 +157,8 @@ func TestPeerRows(t *testing.T) {
 		}
 	}
 	tok := loadNamed(t, "smollm")
-	if got := tok.Encode(nil, "<|im_start|>", Options{Special: true}); !slices.Equal(got, []int32{1}) {
+	got := tok.Encode(nil, "<|im_start|>", Options{Special: true})
+	if !slices.Equal(got, []int32{1}) {
 		t.Errorf("smollm: <|im_start|> as a control token = %v; want [1]", got)
 	}
 }

@@ -128,8 +128,12 @@ func (t *Tokenizer) ID(text string) (int32, bool) {
 			return id, true
 		}
 	}
-	for id := range t.types { // what no merge gives: unused tokens and the like
-		if p := t.piece(int32(id)); p == text && len(p) > 0 && t.find(p) == none {
+	for id, typ := range t.types { // what no merge gives: unused tokens and the like
+		want := text
+		if typ&typeMask == typeNormal {
+			want = view(raw)
+		}
+		if typ&flagUnmerged != 0 && t.piece(int32(id)) == want {
 			return int32(id), true
 		}
 	}

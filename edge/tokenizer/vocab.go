@@ -59,6 +59,7 @@ const (
 	typeByte        = 6
 	typeMask        = 7
 
+	flagUnmerged   = 0x20 // not in the index: no merge gives it
 	flagEndsAnswer = 0x40 // IsEOG
 	flagEatsSpace  = 0x80 // white space after the token is dropped when it is parsed
 )
@@ -321,11 +322,13 @@ func (t *Tokenizer) fillPieces(v Vocab, m measures) {
 		t.pieces, findable = appendPiece(t.pieces, t.kind, typ, text)
 		t.offsets = append(t.offsets, uint32(len(t.pieces)))
 		t.longest = max(t.longest, int(t.offsets[i+1]-t.offsets[i]))
-		if eatsSpace && isSpecial(typ) && text != "<unk>" && text != "<s>" && text != "<|endoftext|>" {
+		if eatsSpace && isSpecial(typ) && !keepsSpace(text) {
 			typ |= flagEatsSpace
 		}
-		t.types[id] = typ
-		if findable {
+		if !findable {
+			typ |= flagUnmerged
+		}
+		if t.types[id] = typ; findable {
 			t.makeFindable(id)
 		}
 		if b, ok := hexByte(text); ok && t.kind != byteBPE && t.bytes[b] == none {
@@ -333,6 +336,11 @@ func (t *Tokenizer) fillPieces(v Vocab, m measures) {
 		}
 	}
 	t.fillBytes()
+}
+
+// keepsSpace names the special tokens of phi-3 that leave the space after them.
+func keepsSpace(text string) bool {
+	return text == "<unk>" || text == "<s>" || text == "<|endoftext|>"
 }
 
 // makeFindable enters a normal token in the index. Of tokens with the same

@@ -155,11 +155,11 @@ func TestAnyVocabulary(t *testing.T) {
 			tok.Decode(ids)
 		}
 		for _, token := range v.Tokens {
-			if strings.Contains(token, " ") && (v.Model == "gemma4" || strings.Contains(token, blank)) {
+			if tok.kind != byteBPE && strings.Contains(token, " ") {
 				continue // a space is written as a blank there: no lookup tells them apart
 			}
-			if got, ok := tok.ID(token); token != "" && !ok {
-				t.Fatalf("ID(%q) = %d, not found", token, got)
+			if id, ok := tok.ID(token); token != "" && (!ok || v.Tokens[id] != token) {
+				t.Fatalf("ID(%q) = %d, %v", token, id, ok)
 			}
 		}
 	})
@@ -192,7 +192,8 @@ func TestBytes(t *testing.T) {
 		runtime.KeepAlive(v)
 		t.Logf("%s: %d bytes kept, bound %d", name, kept, bound)
 		if kept > bound || later > bound {
-			t.Errorf("%s: New keeps %d bytes, after use %d; Bytes says %d", name, kept, later, bound)
+			t.Errorf("%s: New keeps %d bytes, after use %d; Bytes says %d",
+				name, kept, later, bound)
 		}
 		if slack := bound - kept; slack > classTableBytes+1024+kept/20 {
 			t.Errorf("%s: Bytes says %d for %d kept; the bound is loose", name, bound, kept)
@@ -204,7 +205,8 @@ func TestAccessors(t *testing.T) {
 	v := smallSPM("▁", "a")
 	v.EOT, v.EOM, v.PAD, v.AddBOS, v.AddEOS = 3, 4, 5, true, true
 	tok := must(t, v)
-	got := []int32{tok.BOS(), tok.EOS(), tok.EOT(), tok.EOM(), tok.UNK(), tok.PAD(), int32(tok.Size())}
+	got := []int32{tok.BOS(), tok.EOS(), tok.EOT(), tok.EOM(), tok.UNK(), tok.PAD(),
+		int32(tok.Size())}
 	if want := []int32{1, 2, 3, 4, 0, 5, int32(len(v.Tokens))}; !slices.Equal(got, want) {
 		t.Errorf("ids and size = %v; want %v", got, want)
 	}
