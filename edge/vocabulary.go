@@ -11,8 +11,7 @@ import (
 )
 
 // OpenVocabulary returns the tokenizer of a model or vocabulary-only file of
-// any architecture; "" is the embedded model. The file stays mapped for the
-// life of the process, because the pieces lie in it.
+// any architecture; "" is the embedded model.
 func OpenVocabulary(path string) (*tokenizer.Tokenizer, error) {
 	f, err := openFile(path)
 	if err != nil {
@@ -47,6 +46,7 @@ type vocabularyReader struct {
 func vocabulary(f *gguf.File) (tokenizer.Vocab, error) {
 	r := &vocabularyReader{f: f}
 	v := tokenizer.Vocab{Name: f.Name()}
+	v.ModelName, _, _ = f.String("general.name")
 	var ok bool
 	v.Model, ok = read(r, f.String, "tokenizer.ggml.model")
 	if r.err == nil && !ok {
@@ -62,7 +62,7 @@ func vocabulary(f *gguf.File) (tokenizer.Vocab, error) {
 	v.EOS = r.id("eos_token_id", defaultID(sentencePiece, 2))
 	v.UNK = r.id("unknown_token_id", defaultID(sentencePiece, 0))
 	v.EOT, v.EOM, v.PAD = r.id("eot_token_id", -1), r.id("eom_token_id", -1), r.id("padding_token_id", -1)
-	v.AddBOS = r.flag("add_bos_token", sentencePiece || v.Pre == "llama-bpe")
+	v.AddBOS = r.flag("add_bos_token", tokenizer.AddsBOS(v.Model, v.Pre))
 	v.AddEOS = r.flag("add_eos_token", false)
 	v.AddSpacePrefix = r.flag("add_space_prefix", sentencePiece)
 	return v, r.err
