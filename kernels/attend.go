@@ -170,3 +170,14 @@ func ExpSum(x []float32, largest float32) float32 {
 	}
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
+
+// Max is the reference of Set.Max.
+func Max(x []float32) float32 {
+	largest := float32(math.Inf(-1))
+	for _, v := range x {
+		if v > largest {
+			largest = v
+		}
+	}
+	return largest
+}

@@ -108,6 +108,10 @@ type Set struct {
 	// ExpSum computes x[i] = Exp(x[i] − largest) and returns the sum of the
 	// results, in the order of the reference. Reference: ExpSum. Exact.
 	ExpSum func(x []float32, largest float32) (sum float32)
+
+	// Max returns the largest of x, −∞ where x is empty; NaN counts as nothing.
+	// Reference: Max. Exact but for the sign of zero.
+	Max func(x []float32) float32
 }
 
 // Generic returns the Set made of the references alone. It runs everywhere.
@@ -121,7 +125,7 @@ func Generic() Set {
 		},
 		Dot: Dot, Axpy: Axpy, WidenF16: WidenF16, NarrowF16: NarrowF16,
 		Unpack: unpackInt8(), Score: Score, Mix: Mix, DotRows: DotRows, AxpyRows: AxpyRows,
-		QuantizeQuery: QuantizeQuery, Walsh: Walsh, ExpSum: ExpSum,
+		QuantizeQuery: QuantizeQuery, Walsh: Walsh, ExpSum: ExpSum, Max: Max,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/x448/float16"
@@ -32,14 +33,8 @@ func TestSetsAreComplete(t *testing.T) {
 			t.Errorf("set name %q is empty or used twice", s.Name)
 		}
 		seen[s.Name] = true
-		for f, product := range s.Product {
-			if product == nil {
-				t.Errorf("%s has no product for %s", s.Name, Format(f))
-			}
-		}
-		if s.Quantize == nil || s.Dot == nil || s.Axpy == nil || s.WidenF16 == nil ||
-			s.NarrowF16 == nil {
-			t.Errorf("%s has a hole", s.Name)
+		if hole := holeIn(s); hole != "" {
+			t.Errorf("%s has no %s", s.Name, hole)
 		}
 		if got, err := ByName(s.Name); err != nil || got.Name != s.Name {
 			t.Errorf("ByName(%q) = %q, %v", s.Name, got.Name, err)
@@ -52,6 +47,27 @@ func TestSetsAreComplete(t *testing.T) {
 		t.Error("ByName(mmx) found a set")
 	}
 	t.Logf("sets of this CPU: %v; guard pages: %v", Names(), guardPages)
+}
+
+// holeIn names a function that s lacks; there are no codes of 0 bits.
+func holeIn(s Set) string {
+	v := reflect.ValueOf(s)
+	for i := range v.NumField() {
+		name, field := v.Type().Field(i).Name, v.Field(i)
+		switch field.Kind() {
+		case reflect.Func:
+			if field.IsNil() {
+				return name
+			}
+		case reflect.Array:
+			for j := range field.Len() {
+				if field.Index(j).IsNil() && !(name == "Unpack" && j == 0) {
+					return fmt.Sprintf("%s[%d]", name, j)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // ---- Quantize
@@ -715,6 +731,7 @@ func TestSetAllocatesNothing(t *testing.T) {
 			"WidenF16":  func() { s.WidenF16(x, halves) },
 			"NarrowF16": func() { s.NarrowF16(halves, x) },
 		}
+		addTileOps(ops, s)
 		for f := range NumFormats {
 			for _, tokens := range []int{1, 19} {
 				c := newProductCase(f, 37, 64, tokens)

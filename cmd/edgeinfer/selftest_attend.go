@@ -25,7 +25,7 @@ func (s tileShape) groups() int { return (s.padded + s.group - 1) / s.group }
 // selfTestAttention runs what attention uses.
 func selfTestAttention(s kernels.Set) []testResult {
 	results := []testResult{testQuery(s), testScore(s), testMix(s), testDotRows(s), testAxpyRows(s),
-		testWalsh(s), testExpSum(s)}
+		testWalsh(s), testExpSum(s), testMax(s)}
 	for bits := 1; bits < len(s.Unpack); bits++ {
 		results = append(results, testUnpack(s, bits))
 	}
@@ -188,6 +188,15 @@ func testExpSum(s kernels.Set) testResult {
 		want, largest := slices.Clone(got), slices.Max(got)
 		gotSum, wantSum := s.ExpSum(got, largest), kernels.ExpSum(want, largest)
 		result.exact(sameBits(append(got, gotSum), append(want, wantSum)))
+	}
+	return result
+}
+
+func testMax(s kernels.Set) testResult {
+	result, r := testResult{Operation: "max"}, testRandom()
+	for _, n := range testLengths {
+		x := normals(r, n)
+		result.exact(s.Max(x) == kernels.Max(x))
 	}
 	return result
 }
