@@ -129,6 +129,63 @@ func checkUnpack(t *testing.T, r *rand.Rand, s Set, c rowsCase, width, gap int,
 	}
 }
 
+// FuzzTile reads rows from raw bytes and scores them with a query made of the
+// same bytes; every Set must give the bits of the references.
+func FuzzTile(f *testing.F) {
+	f.Add(uint8(4), uint8(3), uint8(31), uint8(2), []byte("codes of no particular meaning"))
+	f.Add(uint8(3), uint8(4), uint8(8), uint8(1), []byte{0, 255, 128, 127})
+	f.Add(uint8(8), uint8(0), uint8(6), uint8(0), []byte{0})
+	f.Fuzz(func(t *testing.T, width, units, rows, group uint8, data []byte) {
+		if len(data) == 0 {
+			return
+		}
+		bits := int(width%8) + 1
+		c := rowsCase{16 * (int(units%20) + 1), int(rows%40) + 1, 16 * (int(group%20) + 1)}
+		payload := make([]byte, c.padded*bits/8*c.rows)
+		for i := range payload {
+			payload[i] = data[i%len(data)]
+		}
+		table := make([]int8, 16)
+		for i := range table {
+			table[i] = int8(data[(i+1)%len(data)])
+		}
+		var want tileResult
+		for i, s := range All() {
+			got := readTile(s, c, bits, payload, table, data)
+			if i == 0 {
+				want = got
+			}
+			if !slices.Equal(got.codes, want.codes) || !sameBits(got.scores, want.scores) {
+				t.Errorf("%s: %d bits, %s: codes or scores differ from the references",
+					s.Name, bits, c)
+			}
+		}
+	})
+}
+
+// tileResult is what reading and scoring a tile leaves.
+type tileResult struct {
+	codes  []int8
+	scores []float32
+}
+
+func readTile(s Set, c rowsCase, bits int, payload []byte, table []int8, data []byte) tileResult {
+	to := tileResult{make([]int8, c.rows*c.padded), make([]float32, c.rows)}
+	s.Unpack[bits](to.codes, payload, c.padded*bits/8, c.padded, c.rows, table)
+	query, factors := make([]float32, c.padded), make([]float32, c.rows*c.groups())
+	for i := range query {
+		query[i] = float32(data[i%len(data)]) - 100
+	}
+	for i := range factors {
+		factors[i] = float32(data[i%len(data)]) / 16
+	}
+	ng := c.groups()
+	q, scale, sum := make([]int8, c.padded), make([]float32, ng), make([]float32, ng)
+	s.QuantizeQuery(q, scale, sum, query, c.group)
+	s.Score(to.scores, to.codes, c.padded, c.rows, q, scale, sum, factors, factors, c.group)
+	return to
+}
+
 // ---- Score
 
 // scoreCase is a query with rows to score; minima is nil or like scales.

@@ -56,8 +56,8 @@ const quantoKappa = 1.01
 // FitQuantoHQQ is Quanto's HqqOptimizer. It begins as FitQuanto and moves the
 // shift to the mean of code·scale − (x − e); unlike FitHQQ it works in data
 // units, lets β grow, and drops a step that does not lower the mean absolute
-// error over all groups. trial and best are scratch of len(shift) and
-// len(codes). It returns the number of iterations run.
+// error over all groups. trial and trialCodes are scratch of
+// len(shift) and len(codes). It returns the number of iterations run.
 func FitQuantoHQQ(codes []byte, scale, shift []float32, x []float32, g Grouping, bits int,
 	trial []float32, trialCodes []byte) (iterations int) {
 	FitQuanto(codes, scale, shift, x, g, bits)

@@ -34,11 +34,10 @@ func avx2(s Set) Set {
 	s.Product[Q4_1] = amd64.ProductQ4_1AVX2
 	s.Dot, s.Axpy = amd64.DotAVX2, amd64.AxpyAVX2
 	s.WidenF16, s.NarrowF16 = amd64.WidenF16AVX2, amd64.NarrowF16AVX2
-	s.Unpack = [...]func([]int8, []byte, int, int, int, []int8){
-		1: amd64.Unpack1AVX2, 2: amd64.Unpack2AVX2, 3: amd64.Unpack3AVX2, 4: amd64.Unpack4AVX2,
-		5: amd64.Unpack5AVX2, 6: amd64.Unpack6AVX2, 7: amd64.Unpack7AVX2, 8: amd64.Unpack8AVX2,
+	for bits := 1; bits <= 8; bits++ {
+		s.Unpack[bits] = amd64.UnpackAVX2(bits)
 	}
-	s.Score, s.Mix = amd64.ScoreAVX2, amd64.MixAVX2
+	s.Score, s.Mix = amd64.Score(false), amd64.MixAVX2
 	s.DotRows, s.AxpyRows = amd64.DotRowsAVX2, amd64.AxpyRowsAVX2
 	s.QuantizeQuery, s.Walsh = amd64.QuantizeQueryAVX2, walshAVX2
 	s.ExpSum, s.Max = amd64.ExpSumAVX2, amd64.MaxAVX2
@@ -54,14 +53,14 @@ func walshAVX2(x []float32, n int) {
 	amd64.WalshAVX2(x, n)
 }
 
-// avx512vnni improves batches of the block formats and scores. One token is bound by
-// memory on either tier, and float batches reach the FMA units' peak with AVX2
-// on CPUs that split 512-bit vectors in two.
+// avx512vnni improves batches of the block formats and the scores of tiles. One
+// token is bound by memory on either tier, and float batches reach the FMA units'
+// peak with AVX2 on CPUs that split 512-bit vectors in two.
 func avx512vnni(s Set) Set {
 	s.Name = "avx512vnni"
 	s.Product[Q8_0] = amd64.ProductQ8_0VNNI
 	s.Product[Q4_0] = amd64.ProductQ4_0VNNI
 	s.Product[Q4_1] = amd64.ProductQ4_1VNNI
-	s.Score = amd64.ScoreVNNI
+	s.Score = amd64.Score(true)
 	return s
 }

@@ -11,85 +11,67 @@ import (
 	"math"
 )
 
-// callRows is how many rows of rowBytes bytes one call works on.
-func callRows(rowBytes int) int { return max(8, callBytes/rowBytes&^7) }
+// callRows is how many of rows rows of rowBytes bytes the next call works on: all
+// of them or, where that takes long, a multiple of eight.
+func callRows(rows, rowBytes int) int {
+	if rows*rowBytes <= callBytes {
+		return rows
+	}
+	return min(rows, max(8, callBytes/rowBytes&^7))
+}
 
 // rowGroups returns the groups of a row and the length of all but the last. The
 // assembly takes channels sixteen by sixteen.
 func rowGroups(padded, group int) (groups, channels int) {
-	group = min(group, padded)
-	if (padded|group)&15 != 0 || group <= 0 {
-		panic(fmt.Sprintf("amd64: BUG: rows of %d channels in groups of %d; both must be "+
-			"positive multiples of 16", padded, group))
-	}
-	if group == padded {
-		return 1, group
+	mustBeSixteens(padded | group)
+	if group >= padded {
+		return 1, padded
 	}
 	return (padded + group - 1) / group, group
 }
 
-// Unpack1AVX2 equals kernels.UnpackInt8 of 1 bit exactly; the next seven are
-// the like of 2 to 8 bits.
-func Unpack1AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(1, dst, payload, rowBytes, padded, rows, table)
-}
-
-func Unpack2AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(2, dst, payload, rowBytes, padded, rows, table)
-}
-
-func Unpack3AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(3, dst, payload, rowBytes, padded, rows, table)
-}
-
-func Unpack4AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(4, dst, payload, rowBytes, padded, rows, table)
-}
-
-func Unpack5AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(5, dst, payload, rowBytes, padded, rows, nil)
-}
-
-func Unpack6AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(6, dst, payload, rowBytes, padded, rows, nil)
-}
-
-func Unpack7AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(7, dst, payload, rowBytes, padded, rows, nil)
-}
-
-func Unpack8AVX2(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	unpack(8, dst, payload, rowBytes, padded, rows, nil)
-}
-
-// unpack cuts rows. Where a format has one plane and rows of whole units that
-// lie end to end, many rows are one long row.
-func unpack(bits int, dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
-	if rows == 0 || padded == 0 {
-		return
+// mustBeSixteens panics unless n is positive and a multiple of 16.
+func mustBeSixteens(n int) {
+	if n&15 != 0 || n <= 0 {
+		panic("amd64: BUG: the channels of a row and of a group must be multiples of 16")
 	}
-	rowGroups(padded, padded)
-	size := padded * bits / 8
-	dst, payload = dst[:rows*padded], payload[:(rows-1)*rowBytes+size]
-	var levels *int8
-	if bits <= 4 {
-		levels = &table[:16][0]
-	}
-	endToEnd := bits&(bits-1) == 0 && padded%32 == 0 && rowBytes == size
-	for step := callRows(padded); rows > 0; rows -= step {
-		n, cols := min(step, rows), padded
-		at, from := &dst[0], &payload[0]
-		if n < rows {
+}
+
+// UnpackFunc is the type of kernels.Set.Unpack[bits].
+type UnpackFunc = func(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8)
+
+// UnpackAVX2 returns the function of one width that equals kernels.UnpackInt8
+// exactly.
+func UnpackAVX2(bits int) UnpackFunc {
+	onePlane := bits&(bits-1) == 0
+	return func(dst []int8, payload []byte, rowBytes, padded, rows int, table []int8) {
+		if rows == 0 {
+			return
+		}
+		mustBeSixteens(padded)
+		size := padded * bits / 8
+		dst, payload = dst[:rows*padded], payload[:(rows-1)*rowBytes+size]
+		var levels *int8
+		if bits <= 4 {
+			levels = &table[:16][0]
+		}
+		endToEnd := onePlane && padded&31 == 0 && rowBytes == size
+		for {
+			n := callRows(rows, padded)
+			if endToEnd { // rows of whole units in one plane are one long row
+				unpackAVX2(bits, &dst[0], &payload[0], 0, n*padded, 1, levels)
+			} else {
+				unpackAVX2(bits, &dst[0], &payload[0], rowBytes, padded, n, levels)
+			}
+			if rows -= n; rows == 0 {
+				return
+			}
 			dst, payload = dst[n*padded:], payload[n*rowBytes:]
 		}
-		if endToEnd {
-			n, cols = 1, n*padded
-		}
-		unpackRows(bits, at, from, rowBytes, cols, n, levels)
 	}
 }
 
-func unpackRows(bits int, dst *int8, payload *byte, rowBytes, padded, rows int, table *int8) {
+func unpackAVX2(bits int, dst *int8, payload *byte, rowBytes, padded, rows int, table *int8) {
 	switch bits {
 	case 1:
 		unpack1AVX2(dst, payload, rowBytes, padded, rows, table)
@@ -110,110 +92,105 @@ func unpackRows(bits int, dst *int8, payload *byte, rowBytes, padded, rows int, 
 	}
 }
 
-// ScoreAVX2 equals kernels.Score exactly.
-func ScoreAVX2(scores []float32, codes []int8, padded, rows int,
-	q []int8, qScale, qSum, scales, minima []float32, group int) {
-	score(false, scores, codes, padded, rows, q, qScale, qSum, scales, minima, group)
-}
+// ScoreFunc is the type of kernels.Set.Score.
+type ScoreFunc = func(scores []float32, codes []int8, padded, rows int,
+	q []int8, qScale, qSum, scales, minima []float32, group int)
 
-// ScoreVNNI is ScoreAVX2 for CPUs with AVX-512 VL and VNNI.
-func ScoreVNNI(scores []float32, codes []int8, padded, rows int,
-	q []int8, qScale, qSum, scales, minima []float32, group int) {
-	score(true, scores, codes, padded, rows, q, qScale, qSum, scales, minima, group)
-}
-
-// scoreOperands is one run of rows and a query.
-type scoreOperands struct {
-	vnni          bool
-	codes         []int8 // [rows][padded]
-	padded        int
-	q             *int8 // [padded]
-	qScale, qSum  *float32
-	scales        []float32 // [rows][groups]
-	minima        []float32 // the like, or nil
-	groups, group int
-}
-
-func score(vnni bool, scores []float32, codes []int8, padded, rows int,
-	q []int8, qScale, qSum, scales, minima []float32, group int) {
-	if rows == 0 || padded == 0 {
-		return
-	}
-	groups, group := rowGroups(padded, group)
-	scores, q, qScale = scores[:rows], q[:padded], qScale[:groups]
-	o := scoreOperands{
-		vnni: vnni, codes: codes[:rows*padded], padded: padded, q: &q[0],
-		qScale: &qScale[0], scales: scales[:rows*groups], groups: groups, group: group,
-	}
-	if minima != nil {
-		o.minima, o.qSum = minima[:rows*groups], &qSum[:groups][0]
-	}
-	whole := rows &^ 7
-	for r, step := 0, callRows(padded); r < whole; r += step {
-		o.blocks(&scores[r], r, min(step, whole-r)/8, padded, groups)
-	}
-	if whole < rows {
-		o.tail(scores, whole)
+// Score returns the function that equals kernels.Score exactly, on AVX2 or, with
+// vnni, on AVX-512 VL and VNNI.
+func Score(vnni bool) ScoreFunc {
+	return func(scores []float32, codes []int8, padded, rows int,
+		q []int8, qScale, qSum, scales, minima []float32, group int) {
+		if rows == 0 {
+			return
+		}
+		groups, group := rowGroups(padded, group)
+		scores, codes, scales = scores[:rows], codes[:rows*padded], scales[:rows*groups]
+		query, scale := &q[:padded][0], &qScale[:groups][0]
+		var low, sum *float32
+		if minima != nil {
+			low, sum = &minima[:rows*groups][0], &qSum[:groups][0]
+		}
+		r, tail := 0, rows&7
+		for r < rows-tail {
+			n := callRows(rows-tail-r, padded)
+			if vnni {
+				scoreVNNI(&scores[r], &codes[r*padded], padded, padded, n/8, query,
+					scale, sum, &scales[r*groups], low, 4*groups, group)
+			} else {
+				scoreAVX2(&scores[r], &codes[r*padded], padded, padded, n/8, query,
+					scale, sum, &scales[r*groups], low, 4*groups, group)
+			}
+			if r += n; low != nil && r < rows {
+				low = &minima[r*groups]
+			}
+		}
+		if tail > 0 {
+			scoreTail(vnni, scores, tail, codes, padded, query, scale, sum, scales, minima, group)
+		}
 	}
 }
 
-// tail computes the last few rows in a block that begins with rows that are
-// done or, if there are not as many, one by one.
-func (o *scoreOperands) tail(scores []float32, whole int) {
+// scoreTail adds the last tail < 8 of all scores: in a block that begins with rows
+// that are done or, if there are not as many, row by row.
+func scoreTail(vnni bool, scores []float32, tail int, codes []int8, padded int, q *int8,
+	qScale, qSum *float32, scales, minima []float32, group int) {
 	var lanes [8]float32
-	if first := len(scores) - 8; first >= 0 {
-		copy(lanes[whole-first:], scores[whole:])
-		o.blocks(&lanes[0], first, 1, o.padded, o.groups)
-		copy(scores[whole:], lanes[whole-first:])
-		return
+	rows, groups := len(scores), len(scales)/len(scores)
+	first, step, stride, scaleStride := rows-8, 8, padded, 4*groups
+	if rows < 8 {
+		first, step, stride, scaleStride = 0, 1, 0, 0
 	}
-	for r := range scores {
-		lanes[0] = scores[r]
-		o.blocks(&lanes[0], r, 1, 0, 0)
-		scores[r] = lanes[0]
+	for r := first; r < rows; r += step {
+		copy(lanes[:], scores[r:])
+		var low *float32
+		if minima != nil {
+			low = &minima[r*groups]
+		}
+		if vnni {
+			scoreVNNI(&lanes[0], &codes[r*padded], stride, padded, 1, q,
+				qScale, qSum, &scales[r*groups], low, scaleStride, group)
+		} else {
+			scoreAVX2(&lanes[0], &codes[r*padded], stride, padded, 1, q,
+				qScale, qSum, &scales[r*groups], low, scaleStride, group)
+		}
+		if stride == 0 {
+			scores[r] = lanes[0]
+		} else {
+			copy(scores[rows-tail:], lanes[8-tail:])
+		}
 	}
-}
-
-// blocks adds the scores of rows [r, r+8·blocks); with strides of 0 all lanes
-// are row r.
-func (o *scoreOperands) blocks(scores *float32, r, blocks, stride, scaleStride int) {
-	var minima *float32
-	if o.minima != nil {
-		minima = &o.minima[r*o.groups]
-	}
-	codes, scales := &o.codes[r*o.padded], &o.scales[r*o.groups]
-	if o.vnni {
-		scoreVNNI(scores, codes, stride, o.padded, blocks, o.q,
-			o.qScale, o.qSum, scales, minima, 4*scaleStride, o.group)
-		return
-	}
-	scoreAVX2(scores, codes, stride, o.padded, blocks, o.q,
-		o.qScale, o.qSum, scales, minima, 4*scaleStride, o.group)
 }
 
 // MixAVX2 equals kernels.Mix within the bound of kernels.Set.
 func MixAVX2(out []float32, codes []int8, padded, rows int, w []float32, group int) {
-	if rows == 0 || padded == 0 {
+	if rows == 0 {
 		return
 	}
 	groups, group := rowGroups(padded, group)
 	out, codes, w = out[:padded], codes[:rows*padded], w[:rows*groups]
-	for r, step := 0, callRows(padded); r < rows; r += step {
-		n := min(step, rows-r)
-		for c := 0; c < padded; {
-			to, from, weights := &out[c], &codes[r*padded+c], &w[r*groups+c/group]
+	for r := 0; r < rows; {
+		n := callRows(rows-r, padded)
+		c, g, left := 0, 0, group // left: channels of group g from c on
+		for c < padded {
+			to, from, weights := &out[c], &codes[r*padded+c], &w[r*groups+g]
+			panel := 16
 			switch {
-			case c+64 <= padded && (groups == 1 || group%64 == 0):
+			case c+64 <= padded && left >= 64:
+				panel = 64
 				mix64AVX2(to, from, padded, n, weights, 4*groups)
-				c += 64
 			case c+64 <= padded && group == 32:
+				panel = 64
 				mix2x32AVX2(to, from, padded, n, weights, 4*groups)
-				c += 64
 			default:
 				mix16AVX2(to, from, padded, n, weights, 4*groups)
-				c += 16
 			}
+			for left -= panel; left <= 0; left += group {
+				g++
+			}
+			c += panel
 		}
+		r += n
 	}
 }
 
@@ -227,13 +204,15 @@ func DotRowsAVX2(scores, x []float32, stride, rows int, q []float32) {
 		return
 	}
 	scores, x = scores[:rows], x[:(rows-1)*stride+len(q)]
-	whole := rows &^ 7
-	for r, step := 0, callRows(4*len(q)); r < whole; r += step {
-		dotRowsAVX2(&scores[r], &x[r*stride], 4*stride, min(step, whole-r)/8, &q[0], len(q))
+	r, tail := 0, rows&7
+	for r < rows-tail {
+		n := callRows(rows-tail-r, 4*len(q))
+		dotRowsAVX2(&scores[r], &x[r*stride], 4*stride, n/8, &q[0], len(q))
+		r += n
 	}
 	switch {
-	case whole == rows:
-	case whole > 0: // once more for rows that are done
+	case tail == 0:
+	case rows > 8: // in a block with rows that are done
 		dotRowsAVX2(&scores[rows-8], &x[(rows-8)*stride], 4*stride, 1, &q[0], len(q))
 	default:
 		var lanes [8]float32
@@ -250,14 +229,15 @@ func AxpyRowsAVX2(out, w, x []float32, stride, rows int) {
 		return
 	}
 	w, x = w[:rows], x[:(rows-1)*stride+len(out)]
-	for r, step := 0, callRows(4*len(out)); r < rows; r += step {
-		n, c := min(step, rows-r), 0
+	for r := 0; r < rows; {
+		n, c := callRows(rows-r, 4*len(out)), 0
 		for ; c+64 <= len(out); c += 64 {
 			axpyRows64AVX2(&out[c], &w[r], &x[r*stride+c], 4*stride, n)
 		}
 		for ; c < len(out); c += 16 {
 			axpyRowsTailAVX2(&out[c], &w[r], &x[r*stride+c], 4*stride, n, min(16, len(out)-c))
 		}
+		r += n
 	}
 }
 
