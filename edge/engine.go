@@ -29,7 +29,7 @@ type Engine struct {
 	model     *model.Model
 	tokenizer *tokenizer.Tokenizer
 
-	compute sync.Mutex // guards model and cache
+	compute sync.Mutex // guards model, cache and the sessions' use of them
 	free    chan *Session
 }
 
@@ -164,16 +164,35 @@ func (e *Engine) LogitRows() int { return e.model.LogitRows() }
 func (e *Engine) NewSession() (*Session, error) {
 	select {
 	case s := <-e.free:
+		e.compute.Lock()
+		defer e.compute.Unlock()
 		cache, err := e.cache.NewSession()
 		if err != nil {
 			e.free <- s
-			return nil, err
+			return nil, fmt.Errorf("edge: %w: %w", ErrFull, err)
 		}
 		s.cache, s.length = cache, 0
 		return s, nil
 	default:
 		return nil, fmt.Errorf("edge: %w: all %d are in use; see Options.Parallel",
 			ErrFull, e.source.options.Parallel)
+	}
+}
+
+// Exclusive runs work while no other session computes. The hidden states and
+// logits of a pass belong to the engine: Session.Reset, Append, Project and
+// Logits may be called within work alone, Generate and Eval outside of it.
+func (e *Engine) Exclusive(work func() error) error {
+	e.compute.Lock()
+	defer e.compute.Unlock()
+	return work()
+}
+
+// mustBeExclusive holds callers to Exclusive.
+func (e *Engine) mustBeExclusive() {
+	if e.compute.TryLock() {
+		e.compute.Unlock()
+		panic("edge: BUG: a session's pass outside Engine.Exclusive")
 	}
 }
 

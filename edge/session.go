@@ -14,8 +14,22 @@ import (
 	"edgeinfer/edge/sample"
 )
 
-// ErrFull says that every session or page is in use.
-var ErrFull = errors.New("no session free")
+// ErrFull says that every session is in use, ErrContext that a prompt is
+// longer than the context has room for.
+var (
+	ErrFull    = errors.New("no session free")
+	ErrContext = errors.New("the context is too small")
+)
+
+// contextError is an ErrContext with its figures.
+type contextError struct{ promptTokens, contextTokens int }
+
+func (e contextError) Error() string {
+	return fmt.Sprintf("edge: the prompt has %d tokens, the context holds %d with room for one "+
+		"to come; shorten it or raise --ctx-size", e.promptTokens, e.contextTokens)
+}
+
+func (e contextError) Is(target error) bool { return target == ErrContext }
 
 // Session is one sequence. It serves one caller at a time.
 type Session struct {
@@ -108,8 +122,7 @@ func (s *Session) check(r Request) error {
 		return errors.New("edge: the prompt is empty and the model adds no token of its own; " +
 			"give at least one token")
 	case len(r.Tokens) >= context:
-		return fmt.Errorf("edge: the prompt has %d tokens, the context holds %d with room for one "+
-			"to come; shorten it or raise --ctx-size", len(r.Tokens), context)
+		return contextError{len(r.Tokens), context}
 	case r.MaxTokens < -1:
 		return fmt.Errorf("edge: max tokens is %d, must be −1 (no limit) or more", r.MaxTokens)
 	}
@@ -134,8 +147,8 @@ func (s *Session) reuse(tokens []int32) int {
 		n++
 	}
 	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
 	s.length = s.cache.Keep(n)
-	s.engine.compute.Unlock()
 	return s.length
 }
 
@@ -147,12 +160,17 @@ func (s *Session) prefill(ctx context.Context, tokens []int32) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		s.engine.compute.Lock()
-		s.forward(tokens[:chunk])
-		s.engine.compute.Unlock()
+		s.advance(tokens[:chunk])
 	}
 	s.step(tokens)
 	return ctx.Err() == nil
+}
+
+// advance runs tokens, at most a batch.
+func (s *Session) advance(tokens []int32) {
+	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
+	s.forward(tokens)
 }
 
 // step runs tokens, at most a batch, and samples the next one.
@@ -211,11 +229,16 @@ func (s *Session) predict(ctx context.Context, r Request, out *stream, emit func
 }
 
 // Eval runs tokens from an empty cache and calls each with the logits of every
-// position, which are valid during the call.
+// position, which are valid during the call. Other sessions wait meanwhile, so
+// each must not use the engine.
 func (s *Session) Eval(tokens []int32, each func(position int, logits []float32)) error {
 	if len(tokens) == 0 {
 		return inputError{errors.New("edge: no tokens to evaluate; give at least one")}
 	}
+	return s.engine.Exclusive(func() error { return s.eval(tokens, each) })
+}
+
+func (s *Session) eval(tokens []int32, each func(position int, logits []float32)) error {
 	s.Reset()
 	for first := 0; first < len(tokens); {
 		n := min(s.engine.model.BatchTokens(), len(tokens)-first)
@@ -234,15 +257,14 @@ func (s *Session) Eval(tokens []int32, each func(position int, logits []float32)
 	return nil
 }
 
-// Reset empties the session.
+// Reset empties the session. See Engine.Exclusive.
 func (s *Session) Reset() {
-	s.engine.compute.Lock()
-	defer s.engine.compute.Unlock()
+	s.engine.mustBeExclusive()
 	s.length = s.cache.Keep(0)
 }
 
 // Append runs tokens, at most Engine.BatchTokens, after those the session
-// holds. Their hidden states wait for Project until the engine runs again.
+// holds. Their hidden states wait for Project. See Engine.Exclusive.
 func (s *Session) Append(tokens []int32) error {
 	if room := len(s.history) - s.length; len(tokens) > room {
 		return inputError{fmt.Errorf("edge: %d tokens more than the %d held, the context holds %d; "+
@@ -254,17 +276,15 @@ func (s *Session) Append(tokens []int32) error {
 	if err := s.checkVocabulary(tokens); err != nil {
 		return inputError{err}
 	}
-	s.engine.compute.Lock()
-	defer s.engine.compute.Unlock()
+	s.engine.mustBeExclusive()
 	s.forward(tokens)
 	return nil
 }
 
 // Project computes the logits of n tokens of the last Append, at most
-// Engine.LogitRows, beginning with its token first.
+// Engine.LogitRows, beginning with its token first. See Engine.Exclusive.
 func (s *Session) Project(first, n int) {
-	s.engine.compute.Lock()
-	defer s.engine.compute.Unlock()
+	s.engine.mustBeExclusive()
 	s.rows = s.rows[:0]
 	for i := range n {
 		s.rows = append(s.rows, first+i)
@@ -272,14 +292,22 @@ func (s *Session) Project(first, n int) {
 	s.engine.model.Project(s.rows)
 }
 
-// Logits returns row i of the last Project, [vocabulary].
+// Logits returns row i of the last Project, [vocabulary]. See Engine.Exclusive.
 func (s *Session) Logits(i int) []float32 { return s.engine.model.Logits(i) }
 
-// Close gives the session and its pages back.
+// Close gives the session and its pages back. It must not be used afterwards,
+// not even closed: it may be somebody else's by then.
 func (s *Session) Close() {
+	s.release()
+	s.engine.free <- s
+}
+
+// release gives the pages back.
+func (s *Session) release() {
+	s.engine.compute.Lock()
+	defer s.engine.compute.Unlock()
 	s.cache.Close()
 	s.cache = nil
-	s.engine.free <- s
 }
 
 // rates fills in the speeds.

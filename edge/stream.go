@@ -15,14 +15,19 @@ type stream struct {
 	stops   [][]byte
 	text    []byte // all that was decoded; the first shown bytes were returned
 	shown   int
+	stopped bool // a stop text came: nothing follows
 }
 
-// pieceBytes is the room reserved for the text of one token. English text
-// takes about four bytes a token; where pieces are longer the buffer grows.
-const pieceBytes = 8
+// pieceBytes is the room reserved for the text of one token, textBytes the most
+// that is reserved. English text takes about four bytes a token; where an
+// answer is longer the buffer grows.
+const (
+	pieceBytes = 8
+	textBytes  = 32 << 10
+)
 
 func newStream(t *tokenizer.Tokenizer, stops []string, maxTokens int) *stream {
-	s := &stream{decoder: t.NewDecoder(), text: make([]byte, 0, pieceBytes*(maxTokens+1))}
+	s := &stream{decoder: t.NewDecoder(), text: make([]byte, 0, min(textBytes, pieceBytes*(maxTokens+1)))}
 	for _, text := range stops {
 		if text != "" {
 			s.stops = append(s.stops, []byte(text))
@@ -35,6 +40,9 @@ func newStream(t *tokenizer.Tokenizer, stops []string, maxTokens int) *stream {
 // stop text came; nothing of it or after it is ever returned. The slice is
 // valid until the next call.
 func (s *stream) push(id int32) (piece []byte, stopped bool) {
+	if s.stopped {
+		return nil, true
+	}
 	s.text = append(s.text, s.decoder.Push(id)...)
 	return s.release()
 }
@@ -42,6 +50,9 @@ func (s *stream) push(id int32) (piece []byte, stopped bool) {
 // flush returns what was held back: an incomplete character as it is, and what
 // only looked like a stop text.
 func (s *stream) flush() []byte {
+	if s.stopped {
+		return nil
+	}
 	s.text = append(s.text, s.decoder.Flush()...)
 	piece, stopped := s.release()
 	if stopped {
@@ -62,7 +73,7 @@ func (s *stream) release() (piece []byte, stopped bool) {
 		}
 	}
 	if stopped {
-		s.text = s.text[:s.shown+n]
+		s.stopped, s.text = true, s.text[:s.shown+n]
 	} else {
 		n -= s.prefixLength(held)
 	}

@@ -56,7 +56,10 @@ func watchSignals() (ctx context.Context, stop func()) {
 			signal.Stop(signals)
 		}
 	}()
-	return ctx, func() { cancel(nil) }
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
 }
 
 // interruption is the signal that ended ctx, or nil.

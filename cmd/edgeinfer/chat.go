@@ -46,7 +46,14 @@ func (r *runVerb) chat(prompt string, given bool) error {
 		}
 		messages = append(messages, chat.Message{Role: "user", Content: prompt})
 		ctx, stop := watchSignals()
-		last, err = r.turn(ctx, template, messages)
+		answer, err := r.turn(ctx, template, messages)
+		if errors.Is(err, edge.ErrContext) && r.fitsAlone(template, messages[len(messages)-1]) {
+			stop()
+			r.note("the conversation fills the context of %d tokens and ends; "+
+				"a larger --ctx-size holds more", r.engine.ContextTokens())
+			return r.endChat(last, turns, io.EOF)
+		}
+		last = answer
 		if err == nil && once {
 			err = r.finish(ctx, last)
 			stop()
@@ -61,6 +68,13 @@ func (r *runVerb) chat(prompt string, given bool) error {
 			return r.finish(ctx, last)
 		}
 	}
+}
+
+// fitsAlone says whether the context would hold a message without those before
+// it: then it is the conversation that is too long.
+func (r *runVerb) fitsAlone(t *chat.Template, message chat.Message) bool {
+	rendered, err := t.Render(chat.Request{Messages: chat.Messages{message}})
+	return err == nil && len(encodePrompt(r.engine.Tokenizer(), rendered)) < r.engine.ContextTokens()
 }
 
 // turn renders the messages and answers the last one.
@@ -134,7 +148,7 @@ type inputLine struct {
 }
 
 // readLines reads r as lines are asked for. A read cannot be interrupted, so
-// it has a goroutine of its own, which ends with the input.
+// it has a goroutine of its own, which ends with the input or the program.
 func readLines(r io.Reader) <-chan inputLine {
 	lines := make(chan inputLine)
 	go func() {

@@ -146,13 +146,33 @@ func (r *runVerb) checkFlags(c *cobra.Command) error {
 
 // chats says whether this is a chat.
 func (r *runVerb) chats(given bool) bool {
-	switch {
-	case r.completion:
+	switch wanted, refused := r.chatWanted(), r.chatRefused(); {
+	case refused > wanted:
 		return false
-	case r.conversation, r.system != "", r.systemFile != "":
+	case wanted != builtIn:
 		return true
 	}
 	return !given && r.hasTemplate && isTerminal(r.stdin)
+}
+
+// chatWanted is the strongest place that asks for a chat, builtIn if none.
+func (r *runVerb) chatWanted() origin {
+	wanted := builtIn
+	for name, asks := range map[string]bool{"conversation": r.conversation,
+		"system-prompt": r.system != "", "system-prompt-file": r.systemFile != ""} {
+		if asks {
+			wanted = max(wanted, r.origins[name])
+		}
+	}
+	return wanted
+}
+
+// chatRefused is the place that refuses one, builtIn if none.
+func (r *runVerb) chatRefused() origin {
+	if r.completion {
+		return r.origins["no-conversation"]
+	}
+	return builtIn
 }
 
 // readPrompt returns the prompt and whether there is one. Standard input is
@@ -161,7 +181,7 @@ func (r *runVerb) readPrompt() (prompt string, given bool, err error) {
 	if err := r.readSystemPrompt(); err != nil {
 		return "", false, err
 	}
-	chat := r.conversation || r.system != ""
+	chat := r.chatWanted() > r.chatRefused()
 	switch {
 	case r.origins["prompt"] > r.origins["file"]:
 		return r.prompt, true, nil

@@ -50,6 +50,9 @@ func Perplexity(ctx context.Context, e *edge.Engine, tokens []int32, o Options, 
 // the distributions at every scored position. No logits are kept.
 func Divergence(ctx context.Context, reference, tested *edge.Engine, tokens []int32, o Options,
 	p Progress) (Result, error) {
+	if reference == tested || reference.ContextTokens() < o.ContextTokens {
+		return Result{}, errors.New("eval: the reference must be another engine whose context holds a chunk")
+	}
 	if reference.BatchTokens() != tested.BatchTokens() || reference.LogitRows() != tested.LogitRows() {
 		return Result{}, errors.New("eval: the engines must have the same batch size and rows of logits")
 	}
@@ -87,6 +90,11 @@ func run(ctx context.Context, reference, tested *edge.Engine, tokens []int32, o 
 		return Result{}, fmt.Errorf("eval: the text has %d tokens, one chunk needs %d; "+
 			"give a longer text or a smaller context", len(tokens), n)
 	}
+	for _, id := range append(tokens[:chunks*n:chunks*n], max(o.BOS, 0)) {
+		if vocab := tested.Spec().Vocab; id < 0 || int(id) >= vocab {
+			return Result{}, fmt.Errorf("eval: token %d is outside the vocabulary of %d", id, vocab)
+		}
+	}
 	m := &measure{chunk: make([]int32, n)}
 	for _, l := range []struct {
 		engine *edge.Engine
@@ -110,7 +118,7 @@ func run(ctx context.Context, reference, tested *edge.Engine, tokens []int32, o 
 		if o.BOS >= 0 {
 			m.chunk[0] = o.BOS
 		}
-		if err := m.run(ctx); err != nil {
+		if err := m.exclusive(ctx); err != nil {
 			return Result{}, err
 		}
 		if progress != nil {
@@ -118,6 +126,15 @@ func run(ctx context.Context, reference, tested *edge.Engine, tokens []int32, o 
 		}
 	}
 	return m.result(chunks, n), nil
+}
+
+// exclusive scores one chunk while nobody else uses the engines.
+func (m *measure) exclusive(ctx context.Context) error {
+	work := func() error { return m.run(ctx) }
+	if m.reference == nil {
+		return m.tested.engine.Exclusive(work)
+	}
+	return m.reference.engine.Exclusive(func() error { return m.tested.engine.Exclusive(work) })
 }
 
 // run scores one chunk: positions n/2 … n−2 predict the token after them.

@@ -125,3 +125,18 @@ func TestTextsThatAreTooShortAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensOutsideTheVocabularyAreRefused(t *testing.T) {
+	e := open(t, "f16")
+	for _, at := range []int{0, 47, 48, 99} {
+		tokens := make([]int32, 100)
+		tokens[at] = 100000
+		_, err := Perplexity(t.Context(), e, tokens, Options{ContextTokens: 100, BOS: -1}, nil)
+		if err == nil || !strings.Contains(err.Error(), "token 100000 is outside") {
+			t.Errorf("token 100000 at %d: error %v", at, err)
+		}
+	}
+	if _, err := Divergence(t.Context(), e, e, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
+		t.Error("an engine is compared with itself")
+	}
+}

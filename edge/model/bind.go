@@ -44,13 +44,14 @@ var formats = map[gguf.Type]kernels.Format{
 
 // binder looks tensors up and keeps the first error.
 type binder struct {
-	f   *gguf.File
-	err error
+	f     *gguf.File
+	bound map[string]bool
+	err   error
 }
 
 // bind finds the tensors of s in f.
 func bind(f *gguf.File, s *Spec) (*weights, error) {
-	b := &binder{f: f}
+	b := &binder{f: f, bound: map[string]bool{}}
 	w := &weights{
 		embedding:  b.matrix("token_embd.weight", s.Vocab, s.Embedding),
 		outputNorm: b.vector("output_norm.weight", s.Embedding),
@@ -64,10 +65,22 @@ func bind(f *gguf.File, s *Spec) (*weights, error) {
 		b.layer(&w.layers[i], s, i)
 	}
 	b.ropeVectors(w, s)
+	b.nothingLeft(s)
 	if b.err != nil {
 		return nil, b.err
 	}
 	return w, nil
+}
+
+// nothingLeft refuses a file with tensors that the family does not use: to
+// leave one out would compute something else than the model.
+func (b *binder) nothingLeft(s *Spec) {
+	for _, t := range b.f.Tensors {
+		if !b.bound[t.Name] {
+			b.fail("%s: tensor %s is not one of architecture %s as it is supported here",
+				b.f.Name(), t.Name, s.Architecture)
+		}
+	}
 }
 
 // layer binds block i.
@@ -91,7 +104,8 @@ func (b *binder) layer(w *layerWeights, s *Spec, i int) {
 	}
 	w.o = b.matrix(name("attn_output.weight"), s.Embedding, qRows)
 	w.down = b.matrix(name("ffn_down.weight"), s.Embedding, l.FeedForward)
-	if s.family.qkvBias {
+	// Some files of families without biases have them.
+	if _, biased := b.f.Tensor(name("attn_q.bias")); biased || s.family.qkvBias {
 		w.qBias = b.vector(name("attn_q.bias"), qRows)
 		w.kBias = b.vector(name("attn_k.bias"), kvRows)
 		w.vBias = b.vector(name("attn_v.bias"), kvRows)
@@ -160,6 +174,7 @@ func (b *binder) vector(name string, n int) []float32 {
 // tensor finds a tensor and checks its dims (fastest first) and type.
 func (b *binder) tensor(name string, dims ...uint64) (gguf.Tensor, kernels.Format, bool) {
 	t, ok := b.f.Tensor(name)
+	b.bound[name] = true
 	if !ok {
 		b.fail("%s: tensor %s is missing", b.f.Name(), name)
 		return t, 0, false

@@ -208,6 +208,11 @@ func (j *turnJob) Do(t, _ int) {
 		normHeads(q, w.qNorm, s.Epsilon)
 		normHeads(k, w.kNorm, s.Epsilon)
 	}
+	if s.queryScale != 0 {
+		for i := range q {
+			q[i] *= s.queryScale
+		}
+	}
 	if l.NoRope {
 		return
 	}

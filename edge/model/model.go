@@ -15,7 +15,7 @@ import (
 )
 
 // Source is a model file whose shape and tensors were checked; nothing of it
-// has been read but the metadata.
+// has been read but the metadata and the few rotary factors.
 type Source struct {
 	Spec *Spec
 	w    *weights

@@ -110,6 +110,8 @@ func TestHostileShapesAreRefusedByName(t *testing.T) {
 		"scaling.factor is -2":                 set("llama.rope.scaling.factor", float32(-2)),
 		"expert_count is 8":                    set("llama.expert_count", uint32(8)),
 		"split.count is 3":                     set("split.count", uint16(3)),
+		"blk.0.attn_output.bias is not one of": func(y *tiny) { y.tensors["blk.0.attn_output.bias"] = []uint64{8} },
+		"blk.0.attn_k.bias is missing":         func(y *tiny) { y.tensors["blk.0.attn_q.bias"] = []uint64{8} },
 		"token_embd.weight is missing":         func(y *tiny) { delete(y.tensors, "token_embd.weight") },
 		"blk.0.attn_k.weight is missing":       func(y *tiny) { delete(y.tensors, "blk.0.attn_k.weight") },
 		"attn_v.weight has dims [4 8]":         func(y *tiny) { y.tensors["blk.0.attn_v.weight"] = []uint64{4, 8} },
@@ -196,5 +198,44 @@ func TestForwardRefusesWhatItCannotRun(t *testing.T) {
 		if s.Len() != 0 {
 			t.Errorf("refused tokens %v left %d positions in the cache", tokens, s.Len())
 		}
+	}
+}
+
+// TestQueriesOfTheLargestGemma: with 62 layers scores are divided by the root
+// of embedding/heads, which the cache, dividing by √headDim, must not see.
+func TestQueriesOfTheLargestGemma(t *testing.T) {
+	y := newTiny()
+	for key, v := range y.keys {
+		if rest, ok := strings.CutPrefix(key, "llama."); ok {
+			delete(y.keys, key)
+			y.keys["gemma3."+rest] = v
+		}
+	}
+	y.keys["general.architecture"], y.keys["gemma3.block_count"] = "gemma3", uint32(62)
+	y.keys["gemma3.attention.key_length"] = uint32(2)
+	y.keys["gemma3.attention.value_length"] = uint32(2)
+	b := gguftest.New(3)
+	for _, key := range sorted(y.keys) {
+		b.Key(key, y.keys[key])
+	}
+	b.Tensor("token_embd.weight", gguf.TypeF32, []uint64{8, 5}, make([]byte, 160))
+	f, err := gguf.Parse("gemma.gguf", b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSpec(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Head dim 2, embedding 8, 2 heads: √(2/4).
+	if want := float32(math.Sqrt(0.5)); s.queryScale != want {
+		t.Fatalf("queries are scaled by %v, want %v", s.queryScale, want)
+	}
+	m := &Model{spec: s, w: &weights{layers: make([]layerWeights, 62)}, q: []float32{1, 2, 3, 4},
+		k: []float32{5, 6}, cos: []float32{1}, sin: []float32{0}, cosL: []float32{1}, sinL: []float32{0}}
+	m.turn.m = m
+	m.turn.Do(0, 0)
+	if want := s.queryScale; m.q[0] != want || m.q[1] != 2*want || m.k[0] != 5 {
+		t.Errorf("q %v, k %v after scaling by %v", m.q, m.k, want)
 	}
 }

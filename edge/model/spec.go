@@ -36,11 +36,11 @@ type Spec struct {
 	Epsilon       float32 // of every RMS norm
 	Layers        []Layer
 
-	family      family
-	rope        ropeSpec
-	logitCap    float32 // 0: none
-	embedScale  float32 // 0: none
-	attentionBy float64 // scores are multiplied by 1/√attentionBy
+	family     family
+	rope       ropeSpec
+	logitCap   float32 // 0: none
+	embedScale float32 // 0: none
+	queryScale float32 // of queries, where scores are not divided by √HeadDim; 0: none
 }
 
 // Layer is the shape of one block.
@@ -143,9 +143,10 @@ func (m *metadata) heads(s *Spec) {
 		m.fail("attention.value_length", v, fmt.Sprintf("must equal the key length %d", dim))
 	}
 	s.HeadDim = dim
-	s.attentionBy = float64(dim)
 	if s.Architecture == "gemma3" && len(s.Layers) == 62 {
-		s.attentionBy = float64(s.Embedding) / float64(s.Layers[0].Heads) // the 27B model
+		// The 27B model divides scores by the root of embedding/heads.
+		by := float64(s.Embedding) / float64(s.Layers[0].Heads)
+		s.queryScale = float32(math.Sqrt(float64(dim) / by))
 	}
 	s.logitCap = float32(m.float("final_logit_softcapping", 0, -1, 1e6))
 	if s.family.scaleEmbedding {
