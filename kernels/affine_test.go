@@ -23,7 +23,7 @@ func TestAffineRowsEqualTheVectors(t *testing.T) {
 		held++
 		x, codes, scale, low := read(c.X), read(c.Codes), read(c.Scale), read(c.Min)
 		f := AffineRows(c.Bits, c.Group)
-		tile, groups := make([]byte, f.Tile(d).Bytes()), f.groups(d)
+		tile, groups := make([]byte, f.Tile(d).Bytes()), groupsOf(d, f.Group)
 		for row := range len(x) / d {
 			at := row % TileTokens
 			f.PackRow(tile, at, x[row*d:(row+1)*d])
@@ -41,7 +41,7 @@ func TestAffineRowsEqualTheVectors(t *testing.T) {
 // readAffineRow takes one row of a tile apart.
 func readAffineRow(tile []byte, f KVFormat, row, padded int) (scale, low []float32, codes []uint8) {
 	scales, minima, payload := affineRow(tile, f, row, padded)
-	for g := range f.groups(padded) {
+	for g := range groupsOf(padded, f.Group) {
 		scale, low = append(scale, f16At(scales[2*g:])), append(low, f16At(minima[2*g:]))
 	}
 	codes = make([]uint8, padded)
@@ -65,8 +65,8 @@ func TestAffineTileReadsWhatWasFitted(t *testing.T) {
 					}
 				}
 				tile := bytes.Repeat([]byte{0xff}, f.Tile(d).Bytes())
-				f.PackTile(tile, x, d)
-				f.UnpackRows(got, tile, d, 32)
+				f.PackTile(tile, nil, x, d)
+				f.UnpackRows(got, tile, nil, d, 32)
 				checkAffineRows(t, f, d, x, got, tile)
 			}
 		}
@@ -137,7 +137,7 @@ func TestRowOrderDoesNotMatter(t *testing.T) {
 			x[i] = float32(random.NormFloat64())
 		}
 		whole, rows := make([]byte, f.Tile(d).Bytes()), make([]byte, f.Tile(d).Bytes())
-		f.PackTile(whole, x, d)
+		f.PackTile(whole, nil, x, d)
 		for _, row := range random.Perm(32) {
 			f.PackRow(rows, row, x[row*d:(row+1)*d])
 		}
@@ -189,7 +189,7 @@ func TestDegenerateGroups(t *testing.T) {
 		if scale, low, _ := readAffineRow(tile, f, 0, 16); scale[0] != c.scale || low[0] != c.m {
 			t.Errorf("%s: scale %v, min %v, want %v, %v", c.name, scale[0], low[0], c.scale, c.m)
 		}
-		f.UnpackRows(got, tile, 16, 1)
+		f.UnpackRows(got, tile, nil, 16, 1)
 		for i, want := range c.want {
 			if got[i] != want {
 				t.Errorf("%s: channel %d reads %v, want %v", c.name, i, got[i], want)
@@ -224,7 +224,7 @@ func FuzzAffineRow(f *testing.F) {
 		}
 		tile, got := make([]byte, format.Tile(80).Bytes()), make([]float32, 80)
 		format.PackRow(tile, 0, x)
-		format.UnpackRows(got, tile, 80, 1)
+		format.UnpackRows(got, tile, nil, 80, 1)
 		for i, v := range got {
 			if v != v || v > 2*maxHalf+64 || v < -maxHalf {
 				t.Errorf("%v: %v reads as %v", format, x[i], v)
@@ -244,13 +244,13 @@ func BenchmarkAffineTile(b *testing.B) {
 		b.Run(fmt.Sprintf("pack/bits=%d", bits), func(b *testing.B) {
 			b.SetBytes(32 * 64)
 			for b.Loop() {
-				f.PackTile(tile, x, 64)
+				f.PackTile(tile, nil, x, 64)
 			}
 		})
 		b.Run(fmt.Sprintf("unpack/bits=%d", bits), func(b *testing.B) {
 			b.SetBytes(32 * 64)
 			for b.Loop() {
-				f.UnpackRows(x, tile, 64, 32)
+				f.UnpackRows(x, tile, nil, 64, 32)
 			}
 		})
 	}

@@ -105,7 +105,11 @@ const refitPasses = 3
 func FitLeastSquares(codes []byte, scale, low []float32, x []float32, g Grouping, bits int, half bool) {
 	FitMinMax(codes, scale, low, x, g, bits, half)
 	top := 1<<bits - 1
-	trial := make([]byte, g.Size)
+	var small [maxGroup]byte
+	trial := small[:min(g.Size, maxGroup)]
+	if g.Size > maxGroup {
+		trial = make([]byte, g.Size)
+	}
 	for j := 0; j < g.Count; j++ {
 		kept := codes[j*g.Size : (j+1)*g.Size]
 		best := squaredError(kept, x, g, j, scale[j], low[j])

@@ -5,7 +5,10 @@ package kernels
 // (Ashkboos et al., QuaRot, 2024). Keys and queries turned by the same
 // rotation keep their scores; a head output is turned back by the transpose.
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Rotation is an orthogonal transform of rows of Dim values: an optional ±1
 // diagonal, then a Hadamard matrix over √n.
@@ -16,7 +19,28 @@ import "math"
 // descending powers of two, 72 = 64 + 8.
 type Rotation struct {
 	Dim   int
+	block int       // rows turn in blocks of so many values, the last shorter; 0: whole
 	signs []float32 // [Dim] of ±1, nil: all +1
+}
+
+// The seeds of the signs in use. They are part of the format: a saved cache is
+// read with the signs it was written with.
+const (
+	keySeed   = 0x6b657973
+	valueSeed = 0x76616c7565
+	// valueBlock is the width of the blocks that values turn in.
+	valueBlock = 64
+)
+
+// NewKeyRotation is the rotation of keys and queries of dim values.
+func NewKeyRotation(dim int) Rotation { return NewSignedRotation(dim, keySeed) }
+
+// NewValueRotation turns values in blocks of 64, which spreads outliers as well
+// and costs less to undo.
+func NewValueRotation(dim int) Rotation {
+	r := NewSignedRotation(dim, valueSeed)
+	r.block = valueBlock
+	return r
 }
 
 // NewRotation returns the rotation of rows of dim values with all signs +1.
@@ -37,42 +61,62 @@ func NewSignedRotation(dim int, seed uint64) Rotation {
 }
 
 // Apply turns x [Dim] in place: x ← H·diag(signs)·x / √n.
-func (r Rotation) Apply(x []float32) {
-	for i, s := range r.signs {
-		x[i] *= s
-	}
-	r.each(x, false)
-}
+func (r Rotation) Apply(x []float32) { r.ApplyBy(Walsh, x) }
 
 // Invert turns x [Dim] back: x ← diag(signs)·Hᵀ·x / √n.
-func (r Rotation) Invert(x []float32) {
-	r.each(x, true)
+func (r Rotation) Invert(x []float32) { r.InvertBy(Walsh, x) }
+
+// ApplyBy is Apply with the Walsh of a Set: the same bits, sooner.
+func (r *Rotation) ApplyBy(walsh func(x []float32, n int), x []float32) {
+	r.flip(x)
+	r.each(x, false, walsh)
+}
+
+// InvertBy is Invert with the Walsh of a Set.
+func (r *Rotation) InvertBy(walsh func(x []float32, n int), x []float32) {
+	r.each(x, true, walsh)
+	r.flip(x)
+}
+
+// flip multiplies by the signs.
+func (r *Rotation) flip(x []float32) {
+	if r.signs == nil {
+		return
+	}
+	x = x[:len(r.signs)]
 	for i, s := range r.signs {
 		x[i] *= s
 	}
 }
 
 // each runs the factors over the blocks of x.
-func (r Rotation) each(x []float32, transpose bool) {
-	switch r.Dim {
+func (r *Rotation) each(x []float32, transpose bool, walsh func(x []float32, n int)) {
+	block := r.block
+	if block == 0 {
+		block = r.Dim
+	}
+	for at := 0; at < r.Dim; at += block {
+		turn(x[at:min(at+block, r.Dim)], transpose, walsh)
+	}
+}
+
+// turn multiplies one block by the Hadamard matrix of its length, over √n.
+func turn(x []float32, transpose bool, hadamard func(x []float32, n int)) {
+	switch len(x) {
 	case 96:
-		paley(x[:96], 8, &paley12, transpose)
-		walsh(x[:96], 1, 8)
-		rescale(x[:96])
+		paley(x, 8, &paley12, transpose)
+		walsh(x, 1, 8)
+		rescale(x)
 	case 80:
-		walsh(x[:80], 40, 80)
-		paley(x[:80], 2, &paley20, transpose)
-		walsh(x[:80], 1, 2)
-		rescale(x[:80])
+		walsh(x, 40, 80)
+		paley(x, 2, &paley20, transpose)
+		walsh(x, 1, 2)
+		rescale(x)
 	default:
-		for at := 0; at < r.Dim; {
-			n := 1
-			for 2*n <= r.Dim-at {
-				n *= 2
-			}
-			walsh(x[at:at+n], 1, n)
-			rescale(x[at : at+n])
-			at += n
+		for len(x) > 0 {
+			n := 1 << (bits.Len(uint(len(x))) - 1)
+			hadamard(x[:n], n)
+			x = x[n:]
 		}
 	}
 }

@@ -48,8 +48,8 @@ func TestTileSizes(t *testing.T) {
 
 func TestFormatNames(t *testing.T) {
 	for format, want := range map[KVFormat]string{
-		CacheF32: "f32", CacheF16: "f16", AffineRows(4, 32): "ra4g32",
-		{99, 1, 2}: "KVFormat(99,1,2)",
+		CacheF32: "f32", CacheF16: "f16", AffineRows(4, 32): "affine4g32",
+		KeyRows(4, 64): "rows4g64", KeyChannels(3): "chan-a3", CompactChannels(5): "chan-c5",
 	} {
 		if got := format.String(); got != want {
 			t.Errorf("String() = %q, want %q", got, want)
@@ -157,13 +157,13 @@ func TestGeometryCheck(t *testing.T) {
 		"layer 29: kernels: sliding window": func(g *KVGeometry) {
 			g.Layers[29].WindowTokens = -1
 		},
-		"layer 1: keys: kernels: no cache format of kind 2, 9 bits": func(g *KVGeometry) {
+		"layer 1: keys: kernels: affine of 9 bits": func(g *KVGeometry) {
 			g.Layers[1].K = AffineRows(9, 32)
 		},
-		"layer 1: values: kernels: no cache format of kind 2, 4 bits": func(g *KVGeometry) {
+		"layer 1: values: kernels: groups of 48 in affine": func(g *KVGeometry) {
 			g.Layers[1].V = AffineRows(4, 48)
 		},
-		"kind 0, 0 bits": func(g *KVGeometry) { g.Layers[1].V = KVFormat{} },
+		"f32 rows take no bits": func(g *KVGeometry) { g.Layers[1].V = KVFormat{} },
 	} {
 		g := good()
 		spoil(&g)

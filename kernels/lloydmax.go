@@ -36,17 +36,17 @@ func FitLloydMax(codes []byte, x []float32, bits int, debias bool) (scale float3
 	for _, v := range x {
 		square += float64(float64(v) * float64(v))
 	}
-	scale = roundHalf(float32(math.Sqrt(square / float64(len(x)))))
+	scale = storedScale(math.Sqrt(square / float64(len(x))))
 	for range 2 {
 		nearest(codes, x, table, scale)
 		if xc, cc := moments(codes, x, table); cc > 0 {
-			scale = roundHalf(float32(xc / cc))
+			scale = storedScale(xc / cc)
 		}
 	}
 	nearest(codes, x, table, scale)
 	if debias {
 		if xc, _ := moments(codes, x, table); xc > 0 {
-			scale = roundHalf(float32(square / xc))
+			scale = storedScale(square / xc)
 		}
 	}
 	return scale
