@@ -120,3 +120,11 @@ func (f *KVFormat) readCompact(s, m []float32, tile, header []byte) {
 		m[c] = -float32(s[c] * float32(int8(tile[padded+c])))
 	}
 }
+
+// FiniteRow maps what no finite IEEE half holds, before a row is centred or
+// rotated: NaN to 0, magnitudes above 65504 to ±65504.
+func FiniteRow(x []float32) {
+	for i, v := range x {
+		x[i] = finiteHalf(v)
+	}
+}

@@ -7,6 +7,8 @@ package kv
 // range) units that are merged at the end; several queries into (KV head, block
 // of queries) units that each walk all ranges. Both do the same arithmetic in the
 // same order, so the bits are the same.
+//
+// This file orders the work; score.go and mix.go say what is done with a tile.
 
 import (
 	"math"
@@ -40,9 +42,9 @@ func (j *attendJob) run(s *Session, l *layer, first, n int, q, out []float32) {
 	j.ranges = first/tileTokens/rangeTiles - j.firstRange + 1
 	j.cache.workers.Run(l.KVHeads*j.ranges, j)
 	for head := range l.QueryHeads {
-		row := j.partial(0, head/l.group).row(head%l.group, l.HeadDim)
+		row := j.partial(0, head/l.group).row(head%l.group, l.padded)
 		for r := 1; r < j.ranges; r++ {
-			row.merge(j.partial(r, head/l.group).row(head%l.group, l.HeadDim))
+			row.merge(j.partial(r, head/l.group).row(head%l.group, l.padded))
 		}
 		row.finish(out[head*l.HeadDim : (head+1)*l.HeadDim])
 	}
@@ -53,6 +55,7 @@ func (j *attendJob) Do(unit, worker int) {
 	w, head := &j.cache.scratch[worker], unit%j.layer.KVHeads
 	if j.n == 1 {
 		r := unit / j.layer.KVHeads
+		j.prepare(w, head, span{0, 1})
 		j.rangeOf(w, j.partial(r, head), head, j.firstRange+r, span{0, 1})
 		return
 	}
@@ -64,89 +67,89 @@ func (j *attendJob) Do(unit, worker int) {
 func (j *attendJob) block(w *scratch, head int, queries span) {
 	l := j.layer
 	rows := (queries.to - queries.from) * l.group
-	w.total.reset(rows, l.HeadDim)
+	j.prepare(w, head, queries)
+	w.total.reset(rows, l.padded)
 	last := j.first / tileTokens / rangeTiles
 	for r := j.lowestTile(queries.from) / rangeTiles; r <= last; r++ {
 		j.rangeOf(w, w.part, head, r, queries)
 		for i := range rows {
-			w.total.row(i, l.HeadDim).merge(w.part.row(i, l.HeadDim))
+			w.total.row(i, l.padded).merge(w.part.row(i, l.padded))
 		}
 	}
 	for i := range rows {
 		query, h := queries.from+i/l.group, head*l.group+i%l.group
 		at := (query*l.QueryHeads + h) * l.HeadDim
-		w.total.row(i, l.HeadDim).finish(j.out[at : at+l.HeadDim])
+		w.total.row(i, l.padded).finish(j.out[at : at+l.HeadDim])
 	}
 }
 
 // rangeOf makes the partial results of one range for some queries, row
-// (query − queries.from)·group + g for query head g of the KV head.
+// (query − queries.from)·group + g for query head g of the KV head. While rotated
+// values are added the mix is rotated; between float rows and codes it is turned.
 func (j *attendJob) rangeOf(w *scratch, to accumulator, head, r int, queries span) {
-	to.reset((queries.to-queries.from)*j.layer.group, j.layer.HeadDim)
-	last := min((r+1)*rangeTiles-1, j.first/tileTokens)
+	l := j.layer
+	rows := (queries.to - queries.from) * l.group
+	to.reset(rows, l.padded)
+	turned, own := false, j.first/tileTokens
+	last := min((r+1)*rangeTiles-1, own)
 	for tile := max(r*rangeTiles, j.lowestTile(queries.from)); tile <= last; tile++ {
 		j.score(w, to, head, tile, queries)
+		values := &l.sides[valueSide].format
+		if rotated := values.Rotate && !j.session.isRaw(l, tile, own); rotated != turned {
+			j.turn(to, rows, rotated)
+			turned = rotated
+		}
 		j.mix(w, to, head, tile, queries)
 	}
+	if turned {
+		j.turn(to, rows, false)
+	}
 }
 
-// score leaves the softmax weights of a tile in w.weights, [row][32], and
-// moves the partial results to the new maxima.
-func (j *attendJob) score(w *scratch, to accumulator, head, tile int, queries span) {
-	l, dot := j.layer, j.cache.set.Dot
-	keys := j.read(w, 0, head, tile, queries)
-	row := 0
-	for query := queries.from; query < queries.to; query++ {
-		from, end := j.visible(query, tile)
-		for g := range l.group {
-			at := (query*l.QueryHeads + head*l.group + g) * l.HeadDim
-			q := j.q[at : at+l.HeadDim]
-			weights := w.weights[row*tileTokens : (row+1)*tileTokens]
-			for t := from; t < end; t++ {
-				weights[t] = l.scale * dot(q, keys[t*l.padded:t*l.padded+l.HeadDim])
-			}
-			if from < end {
-				to.row(row, l.HeadDim).softmax(weights[from:end])
-			}
-			row++
+// turn rotates the mixes of all rows, or back.
+func (j *attendJob) turn(to accumulator, rows int, forward bool) {
+	l := j.layer
+	for i := range rows {
+		mix := to.row(i, l.padded).mix[:l.HeadDim]
+		if forward {
+			l.turns[valueSide].ApplyBy(j.cache.set.Walsh, mix)
+		} else {
+			l.turns[valueSide].InvertBy(j.cache.set.Walsh, mix)
 		}
 	}
 }
 
-// mix adds the weighted values of a tile.
-func (j *attendJob) mix(w *scratch, to accumulator, head, tile int, queries span) {
-	l, axpy := j.layer, j.cache.set.Axpy
-	values := j.read(w, 1, head, tile, queries)
-	row := 0
-	for query := queries.from; query < queries.to; query++ {
-		from, end := j.visible(query, tile)
-		for range l.group {
-			weights, mix := w.weights[row*tileTokens:], to.row(row, l.HeadDim).mix
-			for t := from; t < end; t++ {
-				axpy(mix, weights[t], values[t*l.padded:t*l.padded+l.HeadDim])
-			}
-			row++
-		}
-	}
-}
-
-// read returns the rows of a tile that the queries see, as float32 [32][padded].
-func (j *attendJob) read(w *scratch, side, head, tile int, queries span) []float32 {
+// floatRows returns the rows of a tile that the queries see where they are floats,
+// as float32 [32][padded].
+func (j *attendJob) floatRows(w *scratch, which, head, tile int, queries span) []float32 {
 	s, l := j.session, j.layer
-	d, own := &l.sides[side], j.first/tileTokens
+	d := &l.sides[which]
 	_, rows := j.visible(queries.to-1, tile)
-	x := w.tile[:rows*l.padded]
-	switch {
-	case d.format.Kind == kernels.KVF32:
+	x := w.rows[:rows*l.padded]
+	switch d.format.Kind {
+	case kernels.KVF32:
 		return floats(d.page(s, tile, head))
-	case d.format.Kind == kernels.KVF16:
+	case kernels.KVF16:
 		j.cache.set.WidenF16(x, d.page(s, tile, head)[:2*len(x)])
-	case s.isRaw(l, tile, own):
-		j.cache.set.WidenF16(x, d.rawTile(s, l.sinks, tile, head)[:2*len(x)])
 	default:
-		d.format.UnpackRows(x, d.page(s, tile, head), l.HeadDim, rows)
+		j.cache.set.WidenF16(x, d.rawTile(s, l.sinks, tile, head)[:2*len(x)])
 	}
 	return x
+}
+
+// readCodes takes apart the rows of a sealed tile that the queries see.
+func (j *attendJob) readCodes(w *scratch, which, head, tile int, queries span) {
+	s, d := j.session, &j.layer.sides[which]
+	from, _ := j.visible(queries.from, tile)
+	_, end := j.visible(queries.to-1, tile)
+	w.tile.Read(j.cache.set, &d.format, d.page(s, tile, head), d.header(s, tile, head),
+		j.layer.HeadDim, from, end)
+}
+
+// coded says whether the queries read a tile of a side as codes.
+func (j *attendJob) coded(which, tile int) bool {
+	l := j.layer
+	return l.sides[which].format.Quantized() && !j.session.isRaw(l, tile, j.first/tileTokens)
 }
 
 // visible gives the rows of a tile that a query sees, from ≤ row < end.
@@ -172,7 +175,7 @@ func (j *attendJob) partial(r, head int) accumulator {
 	row := r*l.QueryHeads + head*l.group
 	return accumulator{
 		stats: j.cache.partials.stats[2*row : 2*(row+l.group)],
-		mix:   j.cache.partials.mix[row*l.HeadDim : (row+l.group)*l.HeadDim],
+		mix:   j.cache.partials.mix[row*l.padded : (row+l.group)*l.padded],
 	}
 }
 
@@ -180,7 +183,7 @@ func (j *attendJob) partial(r, head int) accumulator {
 // score, the sum of e^(score − largest) and the values mixed by these weights.
 type accumulator struct {
 	stats []float32 // [rows][largest, sum]
-	mix   []float32 // [rows][HeadDim]
+	mix   []float32 // [rows][padded]
 }
 
 // result is one row of an accumulator.
@@ -189,40 +192,29 @@ type result struct {
 	mix   []float32
 }
 
-func (a accumulator) row(i, headDim int) result {
-	return result{a.stats[2*i : 2*i+2], a.mix[i*headDim : (i+1)*headDim]}
+func (a accumulator) row(i, padded int) result {
+	return result{a.stats[2*i : 2*i+2], a.mix[i*padded : (i+1)*padded]}
 }
 
 // reset empties the first rows rows.
-func (a accumulator) reset(rows, headDim int) {
+func (a accumulator) reset(rows, padded int) {
 	for i := range rows {
 		a.stats[2*i], a.stats[2*i+1] = float32(math.Inf(-1)), 0
 	}
-	clear(a.mix[:rows*headDim])
+	clear(a.mix[:rows*padded])
 }
 
 // softmax turns scores into weights relative to the largest score so far and
 // adds them to the sum; the mix so far is scaled down where the largest rose.
-func (r result) softmax(scores []float32) {
-	largest := r.stats[0]
-	for _, s := range scores {
-		if s > largest {
-			largest = s
-		}
-	}
-	if largest > r.stats[0] {
+func (r result) softmax(set *kernels.Set, scores []float32) {
+	if largest := set.Max(scores); largest > r.stats[0] {
 		factor := kernels.Exp(r.stats[0] - largest)
 		r.stats[0], r.stats[1] = largest, r.stats[1]*factor
 		for i := range r.mix {
 			r.mix[i] *= factor
 		}
 	}
-	sum := r.stats[1]
-	for i, s := range scores {
-		scores[i] = kernels.Exp(s - largest)
-		sum += scores[i]
-	}
-	r.stats[1] = sum
+	r.stats[1] += set.ExpSum(scores, r.stats[0])
 }
 
 // merge adds what a later range found. A row that saw nothing yet has sum 0; a
@@ -245,7 +237,7 @@ func (r result) merge(later result) {
 // finish divides by the sum.
 func (r result) finish(out []float32) {
 	inverse := 1 / r.stats[1]
-	for i, v := range r.mix {
-		out[i] = v * inverse
+	for i := range out {
+		out[i] = r.mix[i] * inverse
 	}
 }

@@ -49,6 +49,11 @@ type layer struct {
 	tiles  int     // tiles alive at once
 	scale  float32 // of scores: 1/√HeadDim
 	sides  [2]side // K, V
+
+	means   []float32 // μ, [sessions][KVHeads][HeadDim]; nil where keys are not centred
+	balance []float32 // Λ, [KVHeads][HeadDim]; nil where keys are not balanced
+	turns   [2]kernels.Rotation
+	planes  int // int8 planes of a query for coded keys: 2 where one would cost more than the codes
 }
 
 // side is the store of K or V of one layer.
@@ -63,6 +68,7 @@ type side struct {
 	rawBytes     int       // of one tile
 	rawPageBytes int
 	slots        int // raw pages of each session
+	headerBytes  int // of a page, before its first tile
 }
 
 // New builds a cache of geometry g in memory from a, exactly g.Bytes() and
@@ -77,20 +83,68 @@ func New(g kernels.KVGeometry, a *arena.Arena, set *kernels.Set,
 	c.takePageTable(a)
 	c.layers = make([]layer, len(g.Layers))
 	for i, l := range g.Layers {
-		c.layers[i] = layer{
-			KVLayer: l,
-			group:   l.QueryHeads / l.KVHeads,
-			padded:  kernels.PaddedHeadDim(l.HeadDim),
-			sinks:   g.LayerSinks(l),
-			tiles:   g.LayerTiles(l),
-			scale:   float32(1 / math.Sqrt(float64(l.HeadDim))),
-			sides:   [2]side{c.takeSide(a, l, l.K), c.takeSide(a, l, l.V)},
-		}
+		c.takeLayer(a, &c.layers[i], l)
 	}
 	c.takeScratch(a)
 	c.write.cache, c.attend.cache = c, c
 	return c, nil
 }
+
+// twoPlaneBits is the width of keys from which the rounding of an int8 query is
+// no longer small beside that of the keys.
+const twoPlaneBits = 7
+
+// takeLayer takes the memory of a layer.
+func (c *Cache) takeLayer(a *arena.Arena, to *layer, l kernels.KVLayer) {
+	g := c.geometry
+	*to = layer{
+		KVLayer: l,
+		group:   l.QueryHeads / l.KVHeads,
+		padded:  kernels.PaddedHeadDim(l.HeadDim),
+		sinks:   g.LayerSinks(l),
+		tiles:   g.LayerTiles(l),
+		scale:   float32(1 / math.Sqrt(float64(l.HeadDim))),
+		sides:   [2]side{c.takeSide(a, l, l.K), c.takeSide(a, l, l.V)},
+		turns:   [2]kernels.Rotation{kernels.NewKeyRotation(l.HeadDim), kernels.NewValueRotation(l.HeadDim)},
+		planes:  1,
+	}
+	if l.K.Bits >= twoPlaneBits {
+		to.planes = 2
+	}
+	if n := g.KeyMeanValues(l); n > 0 {
+		to.means = arena.Slice[float32](a, arena.KeyMeans, n)
+	}
+	if n := g.BalanceValues(l); n > 0 {
+		to.balance = arena.Slice[float32](a, arena.KeyMeans, n)
+		for i := range to.balance {
+			to.balance[i] = 1
+		}
+	}
+}
+
+// Balance gives a layer whose keys are balanced its Λ, [KVHeads][HeadDim]: coded
+// keys are divided by it, queries multiplied. It is 1 before, and must be set
+// before the first Step. The error names a length or a value that cannot be.
+func (c *Cache) Balance(layer int, lambda []float32) error {
+	if layer < 0 || layer >= len(c.layers) || len(lambda) != len(c.layers[layer].balance) {
+		return fmt.Errorf("kv: %d balance factors for layer %d of %d, which does not take as many",
+			len(lambda), layer, len(c.layers))
+	}
+	for i, v := range lambda {
+		if !(v >= leastBalance && v <= mostBalance) {
+			return fmt.Errorf("kv: balance factor %d of layer %d is %v; it must be %v to %v",
+				i, layer, v, leastBalance, mostBalance)
+		}
+	}
+	copy(c.layers[layer].balance, lambda)
+	return nil
+}
+
+// leastBalance and mostBalance keep balanced rows within what halves hold.
+const (
+	leastBalance = 1.0 / 4096
+	mostBalance  = 4096
+)
 
 // takeSide takes the pages and the raw slots of one (layer, side).
 func (c *Cache) takeSide(a *arena.Arena, l kernels.KVLayer, f kernels.KVFormat) side {
@@ -104,6 +158,7 @@ func (c *Cache) takeSide(a *arena.Arena, l kernels.KVLayer, f kernels.KVFormat) 
 		rawBytes:     kernels.CacheF16.Tile(l.HeadDim).Bytes(),
 		rawPageBytes: store.RawPage.Bytes(),
 		slots:        store.RawSlots,
+		headerBytes:  f.PageHeaderBytes(l.KVHeads),
 	}
 	s.pages = a.Take(
 		arena.Line{Purpose: arena.KVPayload, Bytes: pages * int64(store.Page.PayloadBytes)},
@@ -127,14 +182,26 @@ func (s *Session) isRaw(l *layer, tile, own int) bool {
 
 // page returns tile of one KV head in the side's format.
 func (d *side) page(s *Session, tile, head int) []byte {
-	var page int
-	if d.pool == nil {
-		page = s.index*d.ring + tile%d.ring
-	} else {
-		page = int(s.tables[d.pool.kind][tile-d.pool.first])
-	}
-	at := page*d.pageBytes + head*d.tileBytes
+	at := d.pageAt(s, tile) + d.headerBytes + head*d.tileBytes
 	return d.pages[at : at+d.tileBytes]
+}
+
+// header returns what the head of tile's page has for one KV head; nil in
+// formats without.
+func (d *side) header(s *Session, tile, head int) []byte {
+	if d.headerBytes == 0 {
+		return nil
+	}
+	at := d.pageAt(s, tile) + 2*head
+	return d.pages[at : at+2]
+}
+
+// pageAt is where the page of tile begins.
+func (d *side) pageAt(s *Session, tile int) int {
+	if d.pool == nil {
+		return (s.index*d.ring + tile%d.ring) * d.pageBytes
+	}
+	return int(s.tables[d.pool.kind][tile-d.pool.first]) * d.pageBytes
 }
 
 // rawTile returns the 16-bit rows of tile of one KV head, [32][padded].
@@ -145,6 +212,18 @@ func (d *side) rawTile(s *Session, sinks, tile, head int) []byte {
 	}
 	at := (s.index*d.slots+slot)*d.rawPageBytes + head*d.rawBytes
 	return d.raw[at : at+d.rawBytes]
+}
+
+// mean returns μ of one KV head of the session; it holds from the end of the
+// session's first tile on.
+func (l *layer) mean(s *Session, head int) []float32 {
+	at := (s.index*l.KVHeads + head) * l.HeadDim
+	return l.means[at : at+l.HeadDim]
+}
+
+// factors returns Λ of one KV head.
+func (l *layer) factors(head int) []float32 {
+	return l.balance[head*l.HeadDim : (head+1)*l.HeadDim]
 }
 
 // floats views a piece of the arena, which is aligned, as float32.

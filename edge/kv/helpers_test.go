@@ -17,6 +17,10 @@ var (
 
 func ra(bits, group int) kernels.KVFormat { return kernels.AffineRows(bits, group) }
 
+func kr(bits int) kernels.KVFormat { return kernels.KeyRows(bits, 64) }
+
+func vr(bits int) kernels.KVFormat { return kernels.ValueRows(bits, 64) }
+
 // newCache builds a cache in an arena of exactly the planned size.
 func newCache(t testing.TB, g kernels.KVGeometry, threads int) (*Cache, *arena.Arena) {
 	t.Helper()
@@ -147,9 +151,12 @@ func sliding(g kernels.KVGeometry, layer, windowTokens int) kernels.KVGeometry {
 func mixed(context, window, sinks int) kernels.KVGeometry {
 	g := uniform(4, 2, 1, 16, f16, f16, context, window, sinks)
 	g.Layers[1].QueryHeads, g.Layers[1].KVHeads = 4, 2
-	g.Layers[0].K, g.Layers[0].V = ra(8, 16), ra(6, 16)
+	g.Layers[0].K, g.Layers[0].V = kr(8), ra(6, 16)
 	g.Layers[1].K, g.Layers[1].V = ra(4, 32), f16
-	g.Layers[2].K, g.Layers[2].V = f32, ra(3, 16)
-	g.Layers[3].K, g.Layers[3].V = ra(5, 16), ra(2, 16)
+	g.Layers[2].K, g.Layers[2].V = f32, vr(3)
+	g.Layers[3].K, g.Layers[3].V = kr(5), vr(2)
+	if window >= 0 {
+		g.Layers[1].K = kernels.CompactChannels(4)
+	}
 	return sliding(g, 3, 70)
 }

@@ -13,7 +13,7 @@ import (
 // it says otherwise.
 func TestKeepRounds(t *testing.T) {
 	sealed := func(window, sinks int) kernels.KVGeometry {
-		return uniform(1, 1, 1, 16, ra(4, 16), f16, 1000, window, sinks)
+		return uniform(1, 1, 1, 16, kr(4), f16, 1000, window, sinks)
 	}
 	float := uniform(1, 1, 1, 16, f16, f32, 1000, 1, 1)
 	for _, c := range []struct {
@@ -92,12 +92,12 @@ func TestKeepRemembersWhatTheRingLost(t *testing.T) {
 func TestKeepThenRunAgainIsAFreshRun(t *testing.T) {
 	const n = 256
 	geometries := []kernels.KVGeometry{
-		uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), n, 1, 1),
-		uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), n, 0, 0),
-		uniform(1, 2, 1, 16, ra(4, 16), f16, n, 2, 1),
+		uniform(1, 2, 1, 16, kr(4), vr(2), n, 1, 1),
+		uniform(1, 2, 1, 16, kr(4), vr(2), n, 0, 0),
+		uniform(1, 2, 1, 16, kr(4), f16, n, 2, 1),
 		uniform(1, 2, 1, 16, f16, f16, n, 1, 1),
-		uniform(1, 2, 1, 16, ra(4, 16), f32, n, -1, 1),
-		uniform(1, 2, 1, 16, ra(4, 16), f32, n, -1, 0),
+		uniform(1, 2, 1, 16, kr(4), f32, n, -1, 1),
+		uniform(1, 2, 1, 16, kr(4), f32, n, -1, 0),
 		mixed(n, 1, 1),
 		sliding(mixed(n, 2, 0), 3, 100),
 		sliding(mixed(n, 3, 2), 3, 33),
@@ -153,9 +153,9 @@ func checkFresh(t *rapid.T, in tokens, got, fresh outputs, from, to int) {
 func TestForkedSessionsGoTheirOwnWays(t *testing.T) {
 	const n = 300
 	for name, g := range map[string]kernels.KVGeometry{
-		"sealed":    uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), 2*n, 1, 1),
+		"sealed":    uniform(1, 2, 1, 16, kr(4), vr(2), 2*n, 1, 1),
 		"float":     uniform(1, 2, 1, 16, f16, f16, 2*n, 1, 1),
-		"no window": uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), 2*n, -1, 1),
+		"no window": uniform(1, 2, 1, 16, kr(4), vr(2), 2*n, -1, 1),
 		"mixed":     mixed(2*n, 1, 1),
 	} {
 		for _, at := range []int{1, 32, 95, 200} {

@@ -15,16 +15,6 @@ import (
 
 // drawGeometry makes a small geometry of any shape the cache takes.
 func drawGeometry(t *rapid.T) kernels.KVGeometry {
-	format := rapid.Custom(func(t *rapid.T) kernels.KVFormat {
-		switch rapid.IntRange(0, 3).Draw(t, "kind") {
-		case 0:
-			return f32
-		case 1:
-			return f16
-		}
-		return ra(rapid.IntRange(1, 8).Draw(t, "bits"),
-			rapid.SampledFrom([]int{16, 32, 64, 128}).Draw(t, "group"))
-	})
 	g := kernels.KVGeometry{
 		ContextTokens: rapid.IntRange(1, 700).Draw(t, "context"),
 		Sessions:      rapid.IntRange(1, 4).Draw(t, "sessions"),
@@ -39,12 +29,28 @@ func drawGeometry(t *rapid.T) kernels.KVGeometry {
 			QueryHeads:   kvHeads * rapid.IntRange(1, 3).Draw(t, "group of heads"),
 			KVHeads:      kvHeads,
 			HeadDim:      rapid.SampledFrom(headDims).Draw(t, "head dim"),
-			K:            format.Draw(t, "k"),
-			V:            format.Draw(t, "v"),
+			K:            drawFormat(t, "k", g.WindowTiles >= 0),
+			V:            drawFormat(t, "v", false),
 			WindowTokens: rapid.SampledFrom(windows).Draw(t, "sliding"),
 		})
 	}
 	return g
+}
+
+// drawFormat draws any format of keys or of values.
+func drawFormat(t *rapid.T, side string, channels bool) kernels.KVFormat {
+	bits := rapid.IntRange(1, 8).Draw(t, side+" bits")
+	group := rapid.SampledFrom([]int{16, 32, 64, 128}).Draw(t, side+" group")
+	choices := []kernels.KVFormat{f32, f16, ra(bits, group), kernels.ValueRows(bits, group)}
+	if side == "k" {
+		balanced := kernels.KeyRows(bits, group)
+		balanced.Balance = true
+		choices = append(choices, kernels.KeyRows(bits, group), balanced)
+	}
+	if channels {
+		choices = append(choices, kernels.KeyChannels(bits), kernels.CompactChannels(bits))
+	}
+	return rapid.SampledFrom(choices).Draw(t, side)
 }
 
 // TestLedgerEqualsFormula: what New takes is what the planner was told, line by
@@ -96,7 +102,7 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 	}
 	g := uniform(2, 4, 2, 16, f16, ra(4, 17), 64, 1, 1)
 	_, err = New(g, a, &set, pool)
-	if err == nil || !strings.Contains(err.Error(), "kv: layer 0: values: kernels: no") {
+	if err == nil || !strings.Contains(err.Error(), "kv: layer 0: values: kernels: groups of 17") {
 		t.Errorf("New with group 17: error %v, want one that names layer and side", err)
 	}
 }
@@ -252,8 +258,10 @@ func TestStepAllocatesNothing(t *testing.T) {
 		g    kernels.KVGeometry
 	}{
 		{"f16", uniform(1, 4, 2, 16, f16, f16, 512, 1, 1)},
-		{"k4v2", uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), 512, 1, 1)},
-		{"k4v2 without window", uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), 512, -1, 1)},
+		{"k4v2", uniform(1, 4, 2, 16, kr(4), vr(2), 512, 1, 1)},
+		{"affine k4v2", uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), 512, 1, 1)},
+		{"chan-c", uniform(1, 4, 2, 16, kernels.CompactChannels(4), vr(7), 512, 1, 1)},
+		{"k8v2 without window", uniform(1, 4, 2, 16, kr(8), vr(2), 512, -1, 1)},
 		{"mixed", mixed(512, 1, 1)},
 	} {
 		for threads := 1; threads <= 2; threads++ {

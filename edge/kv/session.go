@@ -156,8 +156,13 @@ func (s *Session) Fork() (*Session, error) {
 		}
 	}
 	for i := range s.cache.layers {
-		for j := range s.cache.layers[i].sides {
-			d := &s.cache.layers[i].sides[j]
+		l := &s.cache.layers[i]
+		if l.means != nil {
+			n := l.KVHeads * l.HeadDim
+			copy(l.means[f.index*n:(f.index+1)*n], l.means[s.index*n:])
+		}
+		for j := range l.sides {
+			d := &l.sides[j]
 			copyBlock(d.raw, d.slots*d.rawPageBytes, f.index, s.index)
 			if d.pool == nil {
 				copyBlock(d.pages, d.ring*d.pageBytes, f.index, s.index)

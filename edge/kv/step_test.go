@@ -13,7 +13,7 @@ import (
 func TestResultsDependOnPositionsOnly(t *testing.T) {
 	const n = 530
 	k4v2 := func(window, sinks int) kernels.KVGeometry {
-		return uniform(1, 2, 1, 16, ra(4, 32), ra(2, 64), n, window, sinks)
+		return uniform(1, 2, 1, 16, kr(4), vr(2), n, window, sinks)
 	}
 	every, some := []int{1, 7, 32, 512}, []int{1, 23}
 	if testing.Short() { // under emulation
@@ -26,13 +26,17 @@ func TestResultsDependOnPositionsOnly(t *testing.T) {
 	}{
 		{"f32", every, uniform(1, 2, 1, 16, f32, f32, n, 1, 1)},
 		{"f16", every, uniform(1, 2, 2, 16, f16, f16, n, 1, 1)},
-		{"k8v8", every, uniform(1, 2, 1, 16, ra(8, 32), ra(8, 64), n, 1, 1)},
-		{"k4v2", every, uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), n, 1, 1)},
-		{"k4v2, head dim 8", some, uniform(1, 2, 1, 8, ra(4, 32), ra(2, 64), n, 1, 1)},
+		{"k8v8", every, uniform(1, 2, 1, 16, kr(8), vr(8), n, 1, 1)},
+		{"k4v2", every, uniform(1, 4, 2, 16, kr(4), vr(2), n, 1, 1)},
+		{"k4v2, head dim 8", some, uniform(1, 2, 1, 8, kr(4), vr(2), n, 1, 1)},
 		{"k4v2, own tile only, no sinks", some, k4v2(0, 0)},
 		{"k4v2, window 3, sinks 2", some, k4v2(3, 2)},
 		{"k4v2, no window", some, k4v2(-1, 1)},
 		{"k4v2, no window, no sinks", some, k4v2(-1, 0)},
+		{"k4v2, affine", some, uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), n, 1, 1)},
+		{"k4v2, head dim 80", some, uniform(1, 2, 1, 80, kr(4), vr(2), n, 1, 1)},
+		{"chan-a", some, uniform(1, 4, 2, 16, kernels.KeyChannels(4), vr(4), n, 1, 1)},
+		{"chan-c", some, uniform(1, 4, 2, 16, kernels.CompactChannels(3), vr(3), n, 0, 0)},
 		{"mixed", every, mixed(n, 1, 1)},
 		{"mixed, no window", some, mixed(n, -1, 1)},
 		{"sliding below the tile", some, sliding(k4v2(1, 1), 0, 20)},
@@ -82,30 +86,21 @@ func differentMemory(a, b *Cache) int {
 }
 
 // TestSealedTilesAreTheFormatsOfTheirRows: each sealed tile holds what packing
-// its rows, rounded to 16 bits, gives; with the window and without one.
+// its rows, rounded to 16 bits, centred and rotated, gives; with the window and
+// without one, token by token and in bulk.
 func TestSealedTilesAreTheFormatsOfTheirRows(t *testing.T) {
+	const n, sinks = 200, 1
 	for _, headDim := range []int{8, 64, 80} {
 		for bits := 1; bits <= 8; bits++ {
-			for _, window := range []int{-1, 0, 1} {
-				const n, sinks = 200, 1
-				g := uniform(1, 2, 2, headDim, ra(bits, 32), ra(9-bits, 64), n, window, sinks)
-				cache, _ := newCache(t, g, 1)
-				s, in := newSession(t, cache), newTokens(g, n, uint64(bits))
-				in.run(s, in.newOutputs(), n, 50)
-				sealedBelow := n/tileTokens - window // whole tiles only, also without a window
-				if window < 0 {
-					sealedBelow = n / tileTokens
-				}
-				for tile := sinks; tile < sealedBelow; tile++ {
-					for head := range 2 {
-						l := &cache.layers[0]
-						for side, rows := range [][]float32{in.layers[0].k, in.layers[0].v} {
-							want := packed(&l.sides[side].format, rows, tile, head, 2, headDim)
-							if !bytes.Equal(l.sides[side].page(s, tile, head), want) {
-								t.Errorf("d=%d, bits=%d, r=%d: tile %d, head %d, side %d differs",
-									headDim, bits, window, tile, head, side)
-							}
-						}
+			for _, k := range []kernels.KVFormat{kr(bits), ra(bits, 32),
+				kernels.KeyChannels(bits), kernels.CompactChannels(bits)} {
+				for _, window := range []int{-1, 0, 1} {
+					if window < 0 && !k.ByRow() {
+						continue
+					}
+					g := uniform(1, 2, 2, headDim, k, vr(9-bits), n, window, sinks)
+					for _, chunk := range []int{1, 50} {
+						checkSealed(t, g, n, chunk)
 					}
 				}
 			}
@@ -113,19 +108,34 @@ func TestSealedTilesAreTheFormatsOfTheirRows(t *testing.T) {
 	}
 }
 
-// packed is one tile of rows [n][heads][headDim], rounded and packed.
-func packed(f *kernels.KVFormat, rows []float32, tile, head, heads, headDim int) []byte {
-	padded := kernels.PaddedHeadDim(headDim)
-	x := make([]float32, tileTokens*padded)
-	for t := range tileTokens {
-		for i := range headDim {
-			v := rows[((tile*tileTokens+t)*heads+head)*headDim+i]
-			x[t*padded+i] = kernels.F16ToF32(kernels.F32ToF16(v))
+func checkSealed(t *testing.T, g kernels.KVGeometry, n, chunk int) {
+	t.Helper()
+	cache, _ := newCache(t, g, 1)
+	s, in := newSession(t, cache), newTokens(g, n, 8)
+	in.run(s, in.newOutputs(), n, chunk)
+	r, l := newReference(g, 0, in.layers[0], nil), &cache.layers[0]
+	sealedBelow := n / tileTokens // whole tiles only, also without a window
+	if g.WindowTiles >= 0 {
+		sealedBelow -= g.WindowTiles
+	}
+	for tile := g.SinkTiles; tile < sealedBelow; tile++ {
+		for head := range l.KVHeads {
+			for side := range l.sides {
+				d := &l.sides[side]
+				x := make([]float32, tileTokens*l.padded)
+				for row := range tileTokens {
+					copy(x[row*l.padded:], r.coded(side, tile*tileTokens+row, head))
+				}
+				want, header := make([]byte, d.tileBytes), make([]byte, 2)
+				d.format.PackTile(want, header, x, l.HeadDim)
+				if !bytes.Equal(d.page(s, tile, head), want) ||
+					(d.headerBytes > 0 && !bytes.Equal(d.header(s, tile, head), header)) {
+					t.Errorf("d=%d, %v, r=%d, chunks of %d: tile %d, head %d differs",
+						l.HeadDim, d.format, g.WindowTiles, chunk, tile, head)
+				}
+			}
 		}
 	}
-	b := make([]byte, f.Tile(headDim).Bytes())
-	f.PackTile(b, x, headDim)
-	return b
 }
 
 // TestPaddingStaysZero: rows shorter than their storage leave the rest zero.
@@ -133,7 +143,7 @@ func TestPaddingStaysZero(t *testing.T) {
 	const n, d, padded = 300, 8, 16
 	g := uniform(1, 2, 1, d, f16, f32, n, 1, 1)
 	g.Layers = append(g.Layers,
-		kernels.KVLayer{QueryHeads: 1, KVHeads: 1, HeadDim: d, K: ra(4, 16), V: ra(2, 16)})
+		kernels.KVLayer{QueryHeads: 1, KVHeads: 1, HeadDim: d, K: kr(4), V: ra(2, 16)})
 	cache, _ := newCache(t, g, 1)
 	in := newTokens(g, n, 4)
 	in.run(newSession(t, cache), in.newOutputs(), n, 64)
@@ -190,7 +200,7 @@ func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		k, v kernels.KVFormat
-	}{{"f16", f16, f16}, {"k8v8", ra(8, 32), ra(8, 64)}, {"k4v2", ra(4, 32), ra(2, 64)}} {
+	}{{"f16", f16, f16}, {"k8v8", kr(8), vr(8)}, {"k4v2", kr(4), vr(2)}} {
 		for _, depth := range []int{96, 1984} {
 			b.Run(fmt.Sprintf("%s/depth=%d", c.name, depth), func(b *testing.B) {
 				g := uniform(1, 9, 3, 64, c.k, c.v, depth+32, 1, 1)
@@ -208,7 +218,7 @@ func BenchmarkStep(b *testing.B) {
 		}
 	}
 	b.Run("k4v2/prefill=512", func(b *testing.B) {
-		g := uniform(1, 9, 3, 64, ra(4, 32), ra(2, 64), 512, 1, 1)
+		g := uniform(1, 9, 3, 64, kr(4), vr(2), 512, 1, 1)
 		cache, _ := newCache(b, g, 1)
 		s, in := newSession(b, cache), newTokens(g, 512, 1)
 		out := in.newOutputs()
