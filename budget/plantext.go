@@ -2,15 +2,17 @@ package budget
 
 // The text form of a plan, which every command takes:
 //
-//	plan  = form | range ":" form { "," range ":" form }
+//	plans = plan { ";" plan }
+//	plan  = "auto" [ all ] | form [ all ] | range ":" form { "," range ":" form } [ all ]
 //	range = layer | layer "-" layer
-//	form  = "f32" | "f16" | "k" bits "v" bits
+//	form  = "f32" | "f16" | "k" bits "v" bits { "/" option }        (planform.go)
+//	all   = { "/window=" ( tiles | "none" ) | "/sinks=" ( "0" | "1" ) }
 //
-// Bits are 1 to 8, or 16 for 16-bit rows. A form is one word and a range ends
-// with a colon, so that options can follow a form later without changing what
-// is valid now.
+// Bits are 1 to 8, or 16 for 16-bit rows. The options of a form concern its
+// layers, window and sinks the whole cache, wherever they stand.
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,65 +23,124 @@ import (
 // LayerFormats is how one layer's keys and values are kept.
 type LayerFormats struct{ K, V kernels.KVFormat }
 
-// Groups of the affine formats when a plan names none: keys need the finer
-// scales (notes on quality: groups 32 for keys, 64 for values).
-const (
-	keyGroup   = 32
-	valueGroup = 64
-)
+// Choice is what the text of a plan says.
+type Choice struct {
+	Layers      []LayerFormats // nil: the planner chooses
+	WindowTiles *int           // nil: not said; −1: none
+	SinkTiles   *int           // nil: not said
+}
 
 const planForms = `a plan is "f32", "f16", or bits for keys and values such as "k4v2" (1 to 8, ` +
-	`or 16 for 16-bit rows, as in "k16v4"); layers may differ: "0-3:k8v6,4-29:k4v3"`
+	`or 16 for 16-bit rows, as in "k16v4"), then options such as "/chan-a", "/g=32" or ` +
+	`"/window=none"; layers may differ: "0-3:k8v6,4-29:k4v3"`
 
 // Auto is the plan text that leaves the choice to the planner.
 const Auto = "auto"
 
-// ParsePlan reads the plan of a model with so many layers. Auto gives nil. An
-// error names the part that is wrong, the layer given twice or not at all, and
-// the accepted forms.
-func ParsePlan(text string, layers int) ([]LayerFormats, error) {
-	fail := func(format string, args ...any) ([]LayerFormats, error) {
-		return nil, fmt.Errorf("budget: plan %s: %s; %s",
-			quote(text), fmt.Sprintf(format, args...), planForms)
+// SplitPlans cuts a list of plans at its semicolons. Empty parts are errors of
+// ParsePlan, but for one after the last semicolon.
+func SplitPlans(text string) []string {
+	return strings.Split(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";")
+}
+
+// ParsePlan reads the plan of a model with so many layers. An error names the
+// part that is wrong, the layer given twice or not at all, and the accepted
+// forms.
+func ParsePlan(text string, layers int) (Choice, error) {
+	choice, err := parsePlan(strings.ToLower(strings.TrimSpace(text)), layers)
+	if err != nil {
+		return Choice{}, fmt.Errorf("budget: plan %s: %w; %s", quote(text), err, planForms)
 	}
-	plain := strings.ToLower(strings.TrimSpace(text))
+	return choice, nil
+}
+
+func parsePlan(plain string, layers int) (c Choice, err error) {
 	switch {
 	case layers < 1:
-		return fail("the model has %d layers with a cache", layers)
-	case plain == Auto:
-		return nil, nil
+		return c, fmt.Errorf("the model has %d layers with a cache", layers)
 	case plain == "":
-		return fail("it is empty")
+		return c, errors.New("it is empty")
 	case strings.Contains(plain, ";"):
-		return fail("one plan is wanted here, not a list")
+		return c, errors.New("one plan is wanted here, not a list")
 	}
+	items := strings.Split(plain, ",")
+	for i, item := range items {
+		if items[i], err = c.takeOptions(item); err != nil {
+			return c, err
+		}
+	}
+	if len(items) == 1 && items[0] == Auto {
+		return c, nil
+	}
+	c.Layers, err = parseItems(items, layers)
+	return c, err
+}
+
+// takeOptions reads the options of the whole cache and returns item without
+// them.
+func (c *Choice) takeOptions(item string) (string, error) {
+	parts := strings.Split(item, "/")
+	rest := parts[:1]
+	for _, part := range parts[1:] {
+		part = strings.TrimSpace(part)
+		name, value, _ := strings.Cut(part, "=")
+		var to **int
+		n, ok := parseNumber(value)
+		switch name {
+		case "window":
+			if to = &c.WindowTiles; value == "none" {
+				n, ok = -1, true
+			}
+			if !ok {
+				return "", fmt.Errorf("%s is no window; it is a number of tiles of %d tokens, or none",
+					quote(part), kernels.TileTokens)
+			}
+		case "sinks":
+			if to = &c.SinkTiles; !ok || n > 1 {
+				return "", fmt.Errorf("%s: there are 0 sink tiles or 1", quote(part))
+			}
+		default:
+			rest = append(rest, part)
+			continue
+		}
+		if *to != nil && **to != n {
+			return "", fmt.Errorf("%s is said again, otherwise: it holds for all layers", name)
+		}
+		*to = &n
+	}
+	return strings.Join(rest, "/"), nil
+}
+
+// parseItems reads one form for all layers, or ranges of layers with theirs.
+func parseItems(items []string, layers int) ([]LayerFormats, error) {
 	plan := make([]LayerFormats, layers)
 	given := make([]bool, layers)
-	for item := range strings.SplitSeq(plain, ",") {
+	for _, item := range items {
 		span, form, ranged := strings.Cut(item, ":")
 		first, last := 0, layers-1
 		if !ranged {
 			form = span
-			if strings.Contains(plain, ",") {
-				return fail("%s has no layers in front, as the parts of a list must", quote(item))
+			if len(items) > 1 {
+				return nil, fmt.Errorf("%s has no layers in front, as the parts of a list must",
+					quote(item))
 			}
 		} else if err := parseSpan(span, layers, &first, &last); err != nil {
-			return fail("%v", err)
+			return nil, err
 		}
 		formats, err := parseForm(strings.TrimSpace(form))
 		if err != nil {
-			return fail("%v", err)
+			return nil, err
 		}
 		for layer := first; layer <= last; layer++ {
 			if given[layer] {
-				return fail("layer %d is given twice", layer)
+				return nil, fmt.Errorf("layer %d is given twice", layer)
 			}
 			plan[layer], given[layer] = formats, true
 		}
 	}
 	for layer := range given {
 		if !given[layer] {
-			return fail("layer %d is missing of the layers 0 to %d", layer, layers-1)
+			return nil, fmt.Errorf("layer %d is missing of the layers 0 to %d", layer, layers-1)
 		}
 	}
 	return plan, nil
@@ -111,30 +172,6 @@ func parseSpan(span string, layers int, first, last *int) error {
 	return nil
 }
 
-// parseForm reads what follows the layers.
-func parseForm(form string) (LayerFormats, error) {
-	switch form {
-	case "f32":
-		return LayerFormats{kernels.CacheF32, kernels.CacheF32}, nil
-	case "f16":
-		return LayerFormats{kernels.CacheF16, kernels.CacheF16}, nil
-	}
-	rest, isPair := strings.CutPrefix(form, "k")
-	kText, vText, hasV := strings.Cut(rest, "v")
-	kBits, kOK := parseNumber(kText)
-	vBits, vOK := parseNumber(vText)
-	if !isPair || !hasV || !kOK || !vOK {
-		return LayerFormats{}, fmt.Errorf("%s is no cache format", quote(form))
-	}
-	if !validBits(kBits) {
-		return LayerFormats{}, fmt.Errorf("keys of %s bits in %s are not possible", kText, quote(form))
-	}
-	if !validBits(vBits) {
-		return LayerFormats{}, fmt.Errorf("values of %s bits in %s are not possible", vText, quote(form))
-	}
-	return pair(kBits, vBits), nil
-}
-
 // parseNumber reads digits only: no sign, no underscore.
 func parseNumber(text string) (int, bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
@@ -144,29 +181,23 @@ func parseNumber(text string) (int, bool) {
 	return n, err == nil
 }
 
-func validBits(bits int) bool { return (1 <= bits && bits <= 8) || bits == 16 }
-
-// pair returns the formats of so many bits, 16 meaning 16-bit rows.
-func pair(kBits, vBits int) LayerFormats {
-	return LayerFormats{side(kBits, keyGroup), side(vBits, valueGroup)}
-}
-
-func side(bits, group int) kernels.KVFormat {
-	if bits == 16 {
-		return kernels.CacheF16
+// String writes the choice as ParsePlan reads it.
+func (c Choice) String() string {
+	text := Auto
+	if c.Layers != nil {
+		text = FormatPlan(c.Layers)
 	}
-	return kernels.AffineRows(bits, group)
-}
-
-// String writes the formats as ParsePlan reads them.
-func (f LayerFormats) String() string {
 	switch {
-	case f.K == kernels.CacheF32 && f.V == kernels.CacheF32:
-		return "f32"
-	case f.K == kernels.CacheF16 && f.V == kernels.CacheF16:
-		return "f16"
+	case c.WindowTiles == nil:
+	case *c.WindowTiles < 0:
+		text += "/window=none"
+	default:
+		text += "/window=" + strconv.Itoa(*c.WindowTiles)
 	}
-	return fmt.Sprintf("k%dv%d", f.K.Bits, f.V.Bits)
+	if c.SinkTiles != nil {
+		text += "/sinks=" + strconv.Itoa(*c.SinkTiles)
+	}
+	return text
 }
 
 // FormatPlan writes a plan as ParsePlan reads it: one form when all layers

@@ -13,8 +13,8 @@ import (
 func TestParsePlan(t *testing.T) {
 	f32 := LayerFormats{kernels.CacheF32, kernels.CacheF32}
 	f16 := LayerFormats{kernels.CacheF16, kernels.CacheF16}
-	affine := func(kBits, vBits int) LayerFormats {
-		return LayerFormats{kernels.AffineRows(kBits, 32), kernels.AffineRows(vBits, 64)}
+	rows := func(kBits, vBits int) LayerFormats {
+		return LayerFormats{kernels.KeyRows(kBits, 64), kernels.ValueRows(vBits, 64)}
 	}
 	for _, c := range []struct {
 		text string
@@ -23,23 +23,24 @@ func TestParsePlan(t *testing.T) {
 		{"f32", []LayerFormats{f32, f32, f32}},
 		{"f16", []LayerFormats{f16, f16, f16}},
 		{"k16v16", []LayerFormats{f16, f16, f16}},
-		{"k4v2", []LayerFormats{affine(4, 2), affine(4, 2), affine(4, 2)}},
-		{" K8V4 ", []LayerFormats{affine(8, 4), affine(8, 4), affine(8, 4)}},
+		{"k4v2", []LayerFormats{rows(4, 2), rows(4, 2), rows(4, 2)}},
+		{" K8V4 ", []LayerFormats{rows(8, 4), rows(8, 4), rows(8, 4)}},
 		{"F16", []LayerFormats{f16, f16, f16}},
-		{"k1v8", []LayerFormats{affine(1, 8), affine(1, 8), affine(1, 8)}},
+		{"k1v8", []LayerFormats{rows(1, 8), rows(1, 8), rows(1, 8)}},
 		{"k16v4", []LayerFormats{
-			{kernels.CacheF16, kernels.AffineRows(4, 64)},
-			{kernels.CacheF16, kernels.AffineRows(4, 64)},
-			{kernels.CacheF16, kernels.AffineRows(4, 64)}}},
-		{"0-2:k3v3", []LayerFormats{affine(3, 3), affine(3, 3), affine(3, 3)}},
-		{"0:k8v6,1-2:k4v3", []LayerFormats{affine(8, 6), affine(4, 3), affine(4, 3)}},
-		{"1-2:f16, 0 : K5v4", []LayerFormats{affine(5, 4), f16, f16}},
-		{"2:f32,0:f16,1-1:k2v2", []LayerFormats{f16, affine(2, 2), f32}},
-		{"0 - 1:k4v2,2:k4v3", []LayerFormats{affine(4, 2), affine(4, 2), affine(4, 3)}},
+			{kernels.CacheF16, kernels.ValueRows(4, 64)},
+			{kernels.CacheF16, kernels.ValueRows(4, 64)},
+			{kernels.CacheF16, kernels.ValueRows(4, 64)}}},
+		{"0-2:k3v3", []LayerFormats{rows(3, 3), rows(3, 3), rows(3, 3)}},
+		{"0:k8v6,1-2:k4v3", []LayerFormats{rows(8, 6), rows(4, 3), rows(4, 3)}},
+		{"1-2:f16, 0 : K5v4", []LayerFormats{rows(5, 4), f16, f16}},
+		{"2:f32,0:f16,1-1:k2v2", []LayerFormats{f16, rows(2, 2), f32}},
+		{"0 - 1:k4v2,2:k4v3", []LayerFormats{rows(4, 2), rows(4, 2), rows(4, 3)}},
 		{"auto", nil},
 		{"AUTO", nil},
 	} {
-		got, err := ParsePlan(c.text, 3)
+		choice, err := ParsePlan(c.text, 3)
+		got := choice.Layers
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("ParsePlan(%q, 3): %v (-want +got):\n%s", c.text, err, diff)
 		}
@@ -64,7 +65,32 @@ func TestParsePlanErrors(t *testing.T) {
 		{"v4k2", `"v4k2" is no cache format`},
 		{"k4v2x", `"k4v2x" is no cache format`},
 		{"k-4v2", `"k-4v2" is no cache format`},
-		{"k4v2/g32", "is no cache format"},
+		{"k4v2/g32", "there is no such kind"},
+		{"k4v2/group=32", "there is no such option"},
+		{"k4v2/g=33", "groups of 33"},
+		{"k4v2/g=-1", `"-1" is no group`},
+		{"k4v2/k.g", "there is no such kind"},
+		{"k4v2/x.g=32", "there is no such option"},
+		{"k4v2/fit=hqq", "can take it"},
+		{"k4v2/affine/fit=best", `no fit "best"; there are minmax, ls, hqq`},
+		{"k4v2/affine/fit=absmax", "the fit absmax has 8 bits"},
+		{"k4v2/affine/clip=0.4", "no share of the range"},
+		{"k4v2/affine/clip=nan", "no share of the range"},
+		{"k4v2/v.chan-a", "can take it"},
+		{"k4v2/chan-a/g=32/v.g=16", "the g of v is given twice"},
+		{"k4v2/chan-c/centre=off", "chan-c needs centred keys"},
+		{"k4v2/v.centre=on", "can take it"},
+		{"k4v2/centre=yes", "neither on nor off"},
+		{"k4v2/rotate=both", "rotate=none, k, v or kv"},
+		{"k4v2/k.rotate=k", "with no side in front"},
+		{"k4v16/rotate=kv", "v is not coded"},
+		{"k4v2/affine/rows", "the kind of k is given twice"},
+		{"k4v2/window=-1", "is no window"},
+		{"k4v2/window=", "is no window"},
+		{"k4v2/sinks=2", "0 sink tiles or 1"},
+		{"0-3:k4v2/window=1,4-29:k4v3/window=2", "window is said again"},
+		{"f16/affine", "can take it"},
+		{"auto/affine", "is no cache format"},
 		{"f8", `"f8" is no cache format`},
 		{"k0v4", `keys of 0 bits in "k0v4"`},
 		{"k9v4", `keys of 9 bits in "k9v4"`},
@@ -108,21 +134,51 @@ func TestParsePlanErrors(t *testing.T) {
 	}
 }
 
+// drawSide draws any format of one side that can be.
+func drawSide(t *rapid.T, side int) kernels.KVFormat {
+	flag := rapid.Bool()
+	f := rapid.Custom(func(t *rapid.T) kernels.KVFormat {
+		bits := rapid.SampledFrom([]int{1, 2, 3, 4, 5, 6, 7, 8, 16}).Draw(t, "bits")
+		if bits == 16 {
+			return kernels.CacheF16
+		}
+		kinds := []kernels.KVKind{kernels.KVAffine, kernels.KVRows, kernels.KVChannels, kernels.KVCompact}
+		f := kindDefaults(rapid.SampledFrom(kinds[:4-2*side]).Draw(t, "kind"), side, bits)
+		if f.Group > 0 {
+			f.Group = rapid.SampledFrom([]int{16, 32, 64, 128}).Draw(t, "group")
+		}
+		if f.Kind != kernels.KVRows {
+			f.Fit = kernels.KVFit(rapid.IntRange(0, int(kernels.FitsAbsmax)).Draw(t, "fit"))
+			f.ClipPercent = rapid.SampledFrom([]int{0, 50, 57, 95, 99}).Draw(t, "clip")
+		} else {
+			f.Debias = flag.Draw(t, "debias")
+		}
+		if f.Rotate = flag.Draw(t, "rotate"); side == 0 {
+			f.Centre, f.Balance = flag.Draw(t, "centre"), flag.Draw(t, "balance")
+		}
+		return f
+	})
+	return f.Filter(func(f kernels.KVFormat) bool { return f.Check() == nil }).Draw(t, "side")
+}
+
 func drawFormats(t *rapid.T, layers int) []LayerFormats {
-	bits := rapid.SampledFrom([]int{1, 2, 3, 4, 5, 6, 7, 8, 16})
 	one := rapid.Custom(func(t *rapid.T) LayerFormats {
-		return pair(bits.Draw(t, "kBits"), bits.Draw(t, "vBits"))
+		return LayerFormats{drawSide(t, 0), drawSide(t, 1)}
 	})
 	return rapid.SliceOfN(one, layers, layers).Draw(t, "formats")
 }
 
 func TestPlanTextRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		plan := drawFormats(t, rapid.IntRange(1, 12).Draw(t, "layers"))
-		text := FormatPlan(plan)
-		got, err := ParsePlan(text, len(plan))
-		if diff := cmp.Diff(plan, got); err != nil || diff != "" {
-			t.Errorf("FormatPlan = %q; reading it: %v\n%s", text, err, diff)
+		choice := Choice{Layers: drawFormats(t, rapid.IntRange(1, 12).Draw(t, "layers"))}
+		if rapid.Bool().Draw(t, "windowSaid") {
+			window, sinks := rapid.IntRange(-1, 9).Draw(t, "window"), rapid.IntRange(0, 1).Draw(t, "sinks")
+			choice.WindowTiles, choice.SinkTiles = &window, &sinks
+		}
+		text := choice.String()
+		got, err := ParsePlan(text, len(choice.Layers))
+		if diff := cmp.Diff(choice, got); err != nil || diff != "" {
+			t.Errorf("String = %q; reading it: %v\n%s", text, err, diff)
 		}
 	})
 	f32 := LayerFormats{kernels.CacheF32, kernels.CacheF32}
@@ -142,16 +198,84 @@ func TestPlanTextRoundTrips(t *testing.T) {
 	}
 }
 
+// Options change the side they concern and nothing else.
+func TestPlanOptions(t *testing.T) {
+	k, v := kernels.KeyRows(4, 64), kernels.ValueRows(2, 64)
+	affineK, affineV := kernels.AffineRows(4, 32), kernels.AffineRows(2, 64)
+	with := func(f kernels.KVFormat, change func(*kernels.KVFormat)) kernels.KVFormat {
+		change(&f)
+		return f
+	}
+	for text, want := range map[string]LayerFormats{
+		"k4v2/rows": {k, v},
+		"k4v2/g=32": {with(k, func(f *kernels.KVFormat) { f.Group = 32 }),
+			with(v, func(f *kernels.KVFormat) { f.Group = 32 })},
+		"k4v2/k.g=128 / V.G=16": {with(k, func(f *kernels.KVFormat) { f.Group = 128 }),
+			with(v, func(f *kernels.KVFormat) { f.Group = 16 })},
+		"k4v2/chan-a": {kernels.KeyChannels(4), v},
+		"k4v2/fit=ls/chan-a": {with(kernels.KeyChannels(4), func(f *kernels.KVFormat) {
+			f.Fit = kernels.FitsLS
+		}), v},
+		"k4v2/chan-c/balance=on": {with(kernels.CompactChannels(4), func(f *kernels.KVFormat) {
+			f.Balance = true
+		}), v},
+		"k4v2/affine": {affineK, affineV},
+		"k4v2/fit=hqq/affine/rotate=k": {with(affineK, func(f *kernels.KVFormat) {
+			f.Fit, f.Rotate = kernels.FitsHQQ, true
+		}), with(affineV, func(f *kernels.KVFormat) { f.Fit = kernels.FitsHQQ })},
+		"k4v2/v.affine/clip=0.95": {k, with(affineV, func(f *kernels.KVFormat) { f.ClipPercent = 95 })},
+		"k4v2/rotate=none": {with(k, func(f *kernels.KVFormat) { f.Rotate = false }),
+			with(v, func(f *kernels.KVFormat) { f.Rotate = false })},
+		"k4v2/centre=off/v.debias=off": {with(k, func(f *kernels.KVFormat) { f.Centre = false }),
+			with(v, func(f *kernels.KVFormat) { f.Debias = false })},
+		"k4v16/rotate=k": {k, kernels.CacheF16},
+	} {
+		got, err := ParsePlan(text, 1)
+		if err != nil || len(got.Layers) != 1 || got.Layers[0] != want {
+			t.Errorf("ParsePlan(%q) = %+v, %v; want %+v", text, got.Layers, err, want)
+		}
+	}
+}
+
+// Window and sinks concern the cache, whichever layer they are said of.
+func TestPlanWindowAndSinks(t *testing.T) {
+	for text, want := range map[string]string{
+		"k4v2/window=none":                      "k4v2/window=none",
+		"auto/window=3/sinks=0":                 "auto/window=3/sinks=0",
+		"0-3:k8v6/window=2,4-29:k4v3/sinks=1":   "0-3:k8v6,4-29:k4v3/window=2/sinks=1",
+		"0-3:k8v6/window=2,4-29:k4v3/window=2":  "0-3:k8v6,4-29:k4v3/window=2",
+		"0-29:k4v3/sinks=0/affine/ window=none": "k4v3/affine/window=none/sinks=0",
+		"f16":                                   "f16",
+	} {
+		got, err := ParsePlan(text, 30)
+		if err != nil || got.String() != want {
+			t.Errorf("ParsePlan(%q) = %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestSplitPlans(t *testing.T) {
+	for text, want := range map[string][]string{
+		"f16": {"f16"}, "f16;k4v2": {"f16", "k4v2"}, " f16; k4v2 ; ": {"f16", " k4v2 "},
+		"0:f16,1:k4v2;auto": {"0:f16,1:k4v2", "auto"}, "f16;;k4v2": {"f16", "", "k4v2"}, "": {""},
+	} {
+		if diff := cmp.Diff(want, SplitPlans(text)); diff != "" {
+			t.Errorf("SplitPlans(%q): %s", text, diff)
+		}
+	}
+}
+
 func FuzzParsePlan(f *testing.F) {
-	for _, seed := range []string{"f16", "k4v2", "0-3:k8v6,4-29:k4v3", "0-29:", "-", "k16v1"} {
+	for _, seed := range []string{"f16", "k4v2", "0-3:k8v6,4-29:k4v3", "0-29:", "-", "k16v1",
+		"k4v2/chan-c/v.affine/v.fit=hqq/clip=0.9/rotate=k/window=none", "auto/sinks=0"} {
 		f.Add(seed, 30)
 	}
 	f.Fuzz(func(t *testing.T, text string, layers int) {
 		layers = min(layers, 1000)
-		plan, err := ParsePlan(text, layers)
-		if err == nil && plan != nil {
-			again, err := ParsePlan(FormatPlan(plan), layers)
-			if diff := cmp.Diff(plan, again); err != nil || diff != "" {
+		choice, err := ParsePlan(text, layers)
+		if err == nil {
+			again, err := ParsePlan(choice.String(), layers)
+			if diff := cmp.Diff(choice, again); err != nil || diff != "" {
 				t.Errorf("ParsePlan(%q) does not survive writing: %v\n%s", text, err, diff)
 			}
 		}

@@ -30,6 +30,13 @@ const mostContextTokens = 1 << 30
 // DefaultFloor is the least quality the planner chooses by itself.
 var DefaultFloor = pair(4, 3)
 
+// DefaultWindowTiles and DefaultSinkTiles are kept in 16 bits where nobody says
+// otherwise: the 32 to 63 newest tokens, and the first 32.
+const (
+	DefaultWindowTiles = 1
+	DefaultSinkTiles   = 1
+)
+
 // Request is what a plan depends on.
 type Request struct {
 	Shape       []kernels.KVLayer // layers with a cache; K and V are ignored
@@ -96,6 +103,19 @@ func (p Plan) Formats() []LayerFormats {
 		formats[i] = LayerFormats{l.K, l.V}
 	}
 	return formats
+}
+
+// Choice returns the formats as a plan's text has them, with window and sinks
+// where they are not the default.
+func (p Plan) Choice() Choice {
+	c := Choice{Layers: p.Formats()}
+	if tiles := p.Geometry.WindowTiles; tiles != DefaultWindowTiles {
+		c.WindowTiles = &tiles
+	}
+	if tiles := p.Geometry.SinkTiles; tiles != DefaultSinkTiles {
+		c.SinkTiles = &tiles
+	}
+	return c
 }
 
 // saturated adds sizes; what exceeds int64 is its largest value, which fits
@@ -329,8 +349,8 @@ func (s *solver) best(contextTokens int, floor []LayerFormats) Plan {
 }
 
 // candidates are the uniform pairs not below the floor in any layer, with keys
-// no coarser than values. Keys or values of one bit are worse than none (κ > 1
-// for affine rows) and are no candidates.
+// no coarser than values. One bit loses a third of the signal (kappa.go) and is
+// for those who ask for it.
 func candidates(floor []LayerFormats) []LayerFormats {
 	kLeast, vLeast := 2, 2
 	for _, f := range floor {

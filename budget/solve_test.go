@@ -45,11 +45,11 @@ func solve(t *testing.T, r Request) Plan {
 
 func formats(t *testing.T, text string) []LayerFormats {
 	t.Helper()
-	plan, err := ParsePlan(text, 30)
+	choice, err := ParsePlan(text, 30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan
+	return choice.Layers
 }
 
 func TestWhereEverythingFitsThePlanIsF16(t *testing.T) {
@@ -171,7 +171,7 @@ func TestTooSmall(t *testing.T) {
 		{"no memory at all", with(func(r *Request) { r.LimitBytes, r.LimitSource = -5, "cgroup v2 x" }),
 			[]string{"there are 0 B (cgroup v2 x)"}, []string{"fits"}},
 		{"context too long for the floor", with(func(r *Request) { r.ContextTokens = 8192 }),
-			[]string{"a context of 8192 tokens with k4v3 needs", "--ctx-size ", "--budget 170MiB"}, nil},
+			[]string{"a context of 8192 tokens with k4v3 needs", "--ctx-size ", "--budget 165MiB"}, nil},
 		{"context fits below the floor", with(func(r *Request) {
 			r.ContextTokens, r.LimitBytes = 4096, 139<<20
 		}), []string{"with k4v3 needs", "--kv k", "--ctx-size"}, nil},
@@ -181,10 +181,10 @@ func TestTooSmall(t *testing.T) {
 		{"a cache budget", with(func(r *Request) {
 			r.LimitBytes, r.KVLimitBytes, r.ContextTokens = 1<<40, 10<<20, 8192
 		}), []string{"the cache of a context of 8192 tokens with k4v3 needs ",
-			"there are 10.0 MiB (--kv-budget)", "--ctx-size", "--kv-budget 50MiB would do"},
+			"there are 10.0 MiB (--kv-budget)", "--ctx-size", "--kv-budget 44MiB would do"},
 			[]string{"--allow-paging", "--budget"}},
 		{"both budgets", with(func(r *Request) { r.KVLimitBytes, r.ContextTokens = 10<<20, 8192 }),
-			[]string{"(--budget)", "--budget 170MiB with --kv-budget 50MiB would do"},
+			[]string{"(--budget)", "--budget 165MiB with --kv-budget 44MiB would do"},
 			[]string{"--allow-paging"}},
 	} {
 		_, err := Solve(c.request)
@@ -260,11 +260,11 @@ func parsed(t reporter, text string) int64 {
 
 func mustParse(t reporter, text string, layers int) []LayerFormats {
 	t.Helper()
-	plan, err := ParsePlan(text, layers)
+	choice, err := ParsePlan(text, layers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan
+	return choice.Layers
 }
 
 func TestAllowPaging(t *testing.T) {
@@ -402,6 +402,11 @@ func drawRequest(t *rapid.T) Request {
 	}
 	if rapid.Bool().Draw(t, "given") {
 		r.KV = drawFormats(t, layers)
+	}
+	for _, f := range append(slices.Clone(r.KV), r.Floor...) {
+		if !f.K.ByRow() { // without a window it is refused
+			r.WindowTiles = max(r.WindowTiles, 0)
+		}
 	}
 	return r
 }

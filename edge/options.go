@@ -81,14 +81,14 @@ func (o *Options) check() error {
 
 func (o *Options) window() int {
 	if o.WindowTiles == nil {
-		return 1
+		return budget.DefaultWindowTiles
 	}
 	return *o.WindowTiles
 }
 
 func (o *Options) sinks() int {
 	if o.SinkTiles == nil {
-		return 1
+		return budget.DefaultSinkTiles
 	}
 	return *o.SinkTiles
 }

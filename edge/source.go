@@ -4,6 +4,7 @@ package edge
 // taken. It answers what the model is and what a start would cost.
 
 import (
+	"cmp"
 	"fmt"
 
 	"edgeinfer/arena"
@@ -84,11 +85,8 @@ func (s *Source) Plan() (budget.Plan, error) {
 		KVLimitBytes: o.KVBudgetBytes, AllowPaging: o.AllowPaging, Planner: o.Planner,
 		ContextDependent: s.contextLines,
 	}
-	var err error
-	if r.KV, err = formats(o.KV, layers); err != nil {
-		return budget.Plan{}, inputError{err}
-	}
-	if r.Floor, err = formats(o.Floor, layers); err != nil {
+	err := choose(&r, o, layers)
+	if err != nil {
 		return budget.Plan{}, inputError{err}
 	}
 	if r.Fixed, err = s.fixedLines(); err != nil {
@@ -106,12 +104,28 @@ func (s *Source) Plan() (budget.Plan, error) {
 	return plan, nil
 }
 
-// formats parses a plan text; "" and "auto" leave the choice to the planner.
-func formats(text string, layers int) ([]budget.LayerFormats, error) {
-	if text == "" || text == "auto" {
-		return nil, nil
+// choose puts the plan texts of o into r. A window and sinks that the plan names
+// count more than those of the options.
+func choose(r *budget.Request, o Options, layers int) error {
+	wanted, err := budget.ParsePlan(cmp.Or(o.KV, budget.Auto), layers)
+	if err != nil {
+		return err
 	}
-	return budget.ParsePlan(text, layers)
+	least, err := budget.ParsePlan(cmp.Or(o.Floor, budget.Auto), layers)
+	if err != nil {
+		return fmt.Errorf("the floor: %w", err)
+	}
+	if least.WindowTiles != nil || least.SinkTiles != nil {
+		return fmt.Errorf("the floor %q names a window or sinks; it is about formats alone", o.Floor)
+	}
+	r.KV, r.Floor = wanted.Layers, least.Layers
+	if wanted.WindowTiles != nil {
+		r.WindowTiles = *wanted.WindowTiles
+	}
+	if wanted.SinkTiles != nil {
+		r.SinkTiles = *wanted.SinkTiles
+	}
+	return nil
 }
 
 // fixedLines are the lines of the plan that no choice of the planner moves.

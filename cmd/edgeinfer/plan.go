@@ -21,7 +21,22 @@ func (p *program) planCommand() *cobra.Command {
 		Long: `plan prints the memory plan that run would follow with the same flags: the context,
 the formats of the key/value cache, and one line for every consumer of memory. It takes no
 memory itself. Where nothing fits, it says how much is needed, how much there is, and what would
-fit.`,
+fit.
+
+The plan of --kv gives bits for keys and values, k4v2, or f16 or f32, for all layers or by ranges,
+0-3:k8v6,4-29:k4v3. Options follow a slash; with k. or v. in front they concern one side:
+  rows, affine        level rows (the default); rows with scale and minimum
+  chan-a, chan-c      channels of keys with scale and minimum; the same in two bytes
+  g=16|32|64|128      channels that share a scale
+  fit=NAME            of affine rows and channels: minmax, ls, hqq, quanto, quanto-hqq, quanto-zp
+                      or absmax
+  clip=0.5...0.99     share of the range that codes span, of the same
+  rotate=none|k|v|kv  sides whose rows are rotated (Walsh-Hadamard)
+  centre=on|off       keys less the mean of the first tile
+  balance=on|off      keys divided by the factors of a side file
+  debias=on|off       scales without shrinkage, of level rows
+  window=N|none       tiles of 32 tokens before the newest that stay in 16 bits
+  sinks=0|1           whether the first tile does`,
 		Example: `  edgeinfer plan
   edgeinfer plan -m model.gguf --budget 300MiB
   edgeinfer plan -m model.gguf -c 4096 --kv k4v2 --json`,
@@ -81,7 +96,10 @@ type sideReport struct {
 	Bits    int    `json:"bits"`
 	Group   int    `json:"group"`
 	Format  string `json:"format"`
+	Fit     string `json:"fit,omitempty"` // of affine rows and channels
 	Rotated bool   `json:"rotated"`
+	Centred bool   `json:"centred"`
+	Debias  bool   `json:"debiased"`
 	Bytes   int64  `json:"bytes"`
 }
 
@@ -102,8 +120,12 @@ func describePlan(plan budget.Plan) planReport {
 }
 
 func describeSide(g kernels.KVGeometry, l kernels.KVLayer, f kernels.KVFormat) sideReport {
-	return sideReport{Bits: f.Bits, Group: f.Group, Format: f.String(),
-		Bytes: g.Store(l, f).Bytes().Total()}
+	side := sideReport{Bits: f.Bits, Group: f.Group, Format: f.String(), Rotated: f.Rotate,
+		Centred: f.Centre, Debias: f.Debias, Bytes: g.Store(l, f).Bytes().Total()}
+	if f.HasMinima() {
+		side.Fit = f.Fit.String()
+	}
+	return side
 }
 
 // writePlan writes the plan for people.

@@ -85,7 +85,8 @@ func (s *settings) memory() flagGroup {
 		size(&s.kvBudgetBytes))
 	g.add("kv", "", "PLAN", "auto",
 		"cache formats: f32, f16, bits of keys and values as in k4v2, or by layer as in "+
-			"0-3:k8v6,4-29:k4v3; auto takes the best that fits",
+			"0-3:k8v6,4-29:k4v3; with options as in k4v2/chan-a/window=none (see plan --help); "+
+			"auto takes the best that fits",
 		text(&s.kv))
 	g.add("floor", "", "PLAN", "k4v3", "the least that auto may choose", text(&s.floor))
 	g.add("planner", "", "NAME", "",

@@ -88,5 +88,5 @@ func writeSummary(w io.Writer, e *edge.Engine, r edge.Result) {
 	}
 }
 
-// planText is the plan's formats as --kv takes them.
-func planText(p budget.Plan) string { return budget.FormatPlan(p.Formats()) }
+// planText is the plan as --kv takes it.
+func planText(p budget.Plan) string { return p.Choice().String() }
