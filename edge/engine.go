@@ -80,6 +80,9 @@ func (e *Engine) build() (err error) {
 	if e.cache, err = kv.New(g, e.arena, e.set, e.pool); err != nil {
 		return err
 	}
+	if err = e.calibrate(); err != nil {
+		return err
+	}
 	context := contextPerSession(g)
 	e.model = model.New(e.source.model, e.arena, e.set, e.pool, o.BatchTokens, o.LogitRows, context)
 	for range o.Parallel {

@@ -20,6 +20,7 @@ type Options struct {
 	KVBudgetBytes int64  // the cache alone; 0: no limit of its own
 	Floor         string // the least quality the planner may choose; "": its default
 	Planner       string // distortion model; "": the default
+	Calibration   string // path of what was measured of the model; "": none
 	Kernels       string // a kernel set by name; "": the best this CPU has
 	WindowTiles   *int   // recent tiles kept in 16 bits besides the own; −1: none; nil: 1
 	SinkTiles     *int   // first tiles kept in 16 bits, 0 or 1; nil: 1

@@ -18,7 +18,7 @@ import (
 
 func (p *program) inspectCommand() *cobra.Command {
 	s := newSettings()
-	var norms, metadata bool
+	var norms, metadata, fingerprint bool
 	c := &cobra.Command{
 		Use:   "inspect [flags]",
 		Short: "Show facts of a model file",
@@ -31,17 +31,19 @@ it.`,
 	}
 	g := newGroup("Facts")
 	g.boolean(&metadata, "metadata", "list every metadata key too")
+	g.boolean(&fingerprint, "fingerprint", "hash the header and samples of the tensors too, "+
+		"as side files name their model")
 	g.boolean(&norms, "norms", "norms of key and value matrices, by layer (not yet available)")
 	return p.verb(c, s, func(c *cobra.Command, _ []string) error {
 		if norms {
 			return usageError{c, errors.New("--norms is not available in this version: " +
 				"no planner uses the norms of the weights yet; leave it out")}
 		}
-		return p.inspect(s, metadata)
+		return p.inspect(s, metadata, fingerprint)
 	}, s.modelFile(), g)
 }
 
-func (p *program) inspect(s *settings, metadata bool) error {
+func (p *program) inspect(s *settings, metadata, fingerprint bool) error {
 	source, runError := edge.Load(edge.Options{Model: s.model})
 	var f *gguf.File
 	if runError == nil {
@@ -61,6 +63,9 @@ func (p *program) inspect(s *settings, metadata bool) error {
 	if facts.Supported = runError == nil; !facts.Supported {
 		facts.UnsupportedReason = runError.Error()
 	}
+	if fingerprint {
+		facts.Fingerprint = f.Fingerprint()
+	}
 	if metadata {
 		for _, v := range f.Metadata {
 			facts.Metadata = append(facts.Metadata, metadataEntry{v.Key, v.TypeName(), v.String()})
@@ -77,6 +82,7 @@ func (p *program) inspect(s *settings, metadata bool) error {
 type modelFacts struct {
 	File              string          `json:"file"`
 	FileBytes         int64           `json:"file_bytes"`
+	Fingerprint       string          `json:"fingerprint,omitempty"`
 	GGUFVersion       uint32          `json:"gguf_version"`
 	Architecture      string          `json:"architecture"`
 	Name              string          `json:"name,omitempty"`
@@ -166,6 +172,9 @@ func (m modelFacts) write(w io.Writer) {
 		fmt.Fprintf(w, "%-15s "+format+"\n", append([]any{name}, args...)...)
 	}
 	row("file", "%s, GGUF version %d, %s", m.File, m.GGUFVersion, budget.FormatSize(m.FileBytes))
+	if m.Fingerprint != "" {
+		row("fingerprint", "%s", m.Fingerprint)
+	}
 	row("architecture", "%s", printable(m.Architecture))
 	if m.Name != "" {
 		row("name", "%s", printable(m.Name))

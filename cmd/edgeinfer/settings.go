@@ -25,7 +25,7 @@ type settings struct {
 	parallel                      int
 	budgetBytes, kvBudgetBytes    int64
 	kv, cacheTypeK, cacheTypeV    string
-	floor, planner                string
+	floor, planner, calibration   string
 	windowTiles, sinkTiles        *int // nil: the runtime's defaults
 	allowPaging, lock             bool
 	threads, batch, smallestBatch int // 0: not given
@@ -89,6 +89,9 @@ func (s *settings) memory() flagGroup {
 			"auto takes the best that fits",
 		text(&s.kv))
 	g.add("floor", "", "PLAN", "k4v3", "the least that auto may choose", text(&s.floor))
+	g.add("calibration", "", "FILE", "",
+		"what was measured of the model beforehand; a plan with balance=on needs it",
+		text(&s.calibration))
 	g.add("planner", "", "NAME", "",
 		"distortion model by which auto compares plans",
 		text(&s.planner))
@@ -214,7 +217,7 @@ func (p *program) options(s *settings) (edge.Options, error) {
 		BatchTokens: s.batch, KV: kv, BudgetBytes: s.budgetBytes, KVBudgetBytes: s.kvBudgetBytes,
 		Floor: s.floor, Planner: s.planner, Kernels: s.kernels, WindowTiles: s.windowTiles,
 		SinkTiles: s.sinkTiles, Parallel: s.parallel, AllowPaging: s.allowPaging, Lock: s.lock,
-		LogitRows: s.logitRows,
+		LogitRows: s.logitRows, Calibration: s.calibration,
 	}
 	if s.smallestBatch > 0 && (s.batch == 0 || s.smallestBatch < s.batch) {
 		o.BatchTokens = s.smallestBatch
