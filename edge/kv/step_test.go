@@ -196,6 +196,32 @@ func TestSessionsDoNotTouchEachOther(t *testing.T) {
 	}
 }
 
+// BenchmarkWrite is what 32 tokens cost to write in one layer of SmolLM2, one by
+// one, with the tile they seal, at two depths: it must not grow with the context.
+func BenchmarkWrite(b *testing.B) {
+	for _, pair := range [][2]kernels.KVFormat{{f16, f16}, {kr(4), vr(4)}, {kr(8), vr(8)},
+		{kernels.CompactChannels(4), vr(4)}} {
+		for _, depth := range []int{96, 8000} { // whole tiles, so that both seal the same rows
+			b.Run(fmt.Sprintf("%v %v/depth=%d", pair[0], pair[1], depth), func(b *testing.B) {
+				g := uniform(1, 9, 3, 64, pair[0], pair[1], depth+tileTokens, 1, 1)
+				cache, _ := newCache(b, g, 1)
+				s, in := newSession(b, cache), newTokens(g, tileTokens, 5).layers[0]
+				if err := s.Reserve(depth + tileTokens); err != nil {
+					b.Fatal(err)
+				}
+				width := 3 * 64
+				for b.Loop() {
+					for i := range tileTokens {
+						cache.write.run(s, &cache.layers[0], depth+i, 1,
+							in.k[i*width:(i+1)*width], in.v[i*width:(i+1)*width])
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tileTokens), "ns/token")
+			})
+		}
+	}
+}
+
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct {
 		name string
