@@ -44,6 +44,7 @@ func TestArm64UnderQEMU(t *testing.T) {
 		}
 		for _, machine := range machines {
 			t.Run(room+" "+machine[1]+pageSize(machine), func(t *testing.T) {
+				t.Parallel()
 				run := exec.Command(qemu, append(machine, binary, "-test.short")...)
 				run.Dir, run.Env = dir, append(os.Environ(), "EDGEINFER_TEST_EMULATED=1")
 				if out, err := run.CombinedOutput(); err != nil {
