@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"edgeinfer/kernels"
+
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // storyFile holds a text that the embedded model knows well.
@@ -46,10 +50,64 @@ func TestPerplexityAndDivergence(t *testing.T) {
 	}
 }
 
+// Several plans give a row each, the same as alone.
+func TestQualityOfSeveralPlans(t *testing.T) {
+	path := storyFile(t)
+	var all qualityReports
+	decode(t, mustCall(t, "eval", "kld", "-f", path, "-c", "100", "--kv", "k8v8;k4v4/window=none",
+		"--kv", "k2v2", "--json"), &all)
+	if len(all.Rows) != 3 || all.Chunks == 0 || all.ContextTokens != 100 {
+		t.Fatalf("%+v", all)
+	}
+	for i, plan := range []string{"k8v8", "k4v4/window=none", "k2v2"} {
+		var alone qualityReport
+		decode(t, mustCall(t, "eval", "kld", "-f", path, "-c", "100", "--kv", plan, "--json"), &alone)
+		if diff := gocmp.Diff(alone, all.Rows[i]); diff != "" || alone.KV != plan {
+			t.Errorf("%s alone and among others (-alone +others):\n%s", plan, diff)
+		}
+	}
+	table := mustCall(t, "eval", "kld", "-f", path, "-c", "100", "--kv", "k8v8;k2v2")
+	if !strings.Contains(table.stdout, "\n| k2v2 | ") || !strings.Contains(table.stderr, "k8v8 kld ") {
+		t.Errorf("table %q, progress %q", table.stdout, table.stderr)
+	}
+	ppl := mustCall(t, "eval", "ppl", "-f", path, "-c", "100", "--kv", "k8v8;k2v2")
+	if !strings.Contains(ppl.stdout, "| plan | bits | bytes/token | PPL |") {
+		t.Errorf("table %q", ppl.stdout)
+	}
+}
+
+// What is compared with can be another plan and another kernel set.
+func TestQualityAgainstAnotherReference(t *testing.T) {
+	path := storyFile(t)
+	var itself, floor qualityReport
+	decode(t, mustCall(t, "eval", "kld", "-f", path, "-c", "100", "--kv", "k2v2", "--reference", "k2v2",
+		"--json"), &itself)
+	if itself.KLD.Max != 0 || itself.PPL != itself.PPLReference {
+		t.Errorf("k2v2 diverges from itself: %+v", itself)
+	}
+	decode(t, mustCall(t, "eval", "kld", "-f", path, "-c", "100", "--kv", "f16", "--reference-kernels",
+		"generic", "--json"), &floor)
+	if floor.KLD.Mean > 1e-3 {
+		t.Errorf("f16 on another kernel set: %+v", floor.KLD)
+	}
+	if len(kernels.Names()) > 1 && floor.KLD.Max == 0 {
+		t.Error("the reference ran on the kernels of the tested cache")
+	}
+}
+
 func TestQualityRefusesBadInput(t *testing.T) {
 	wantRefusal(t, call("eval", "ppl"), `-f is missing`)
 	wantRefusal(t, call("eval", "kld", "-f", filepath.Join(t.TempDir(), "none.txt")), `none\.txt`)
 	wantRefusal(t, call("eval", "ppl", "-f", storyFile(t), "-c", "500", "--chunks", "-1"), `chunks`)
+	wantRefusal(t, call("eval", "kld", "-f", storyFile(t), "-c", "100", "--kv", "k4v4;q4_0"),
+		`"q4_0" is no cache format`)
+	wantRefusal(t, call("eval", "kld", "-f", storyFile(t), "-c", "100", "--kv", "k4v4;;f16"), `a plan of the list is empty`)
+	wantRefusal(t, call("eval", "kld", "-f", storyFile(t), "-c", "100", "--kv", strings.Repeat("f16;", 65)),
+		`65 plans; at most 64`)
+	wantRefusal(t, call("eval", "kld", "-f", storyFile(t), "-c", "100", "--reference", "best"),
+		`the reference cache: .*"best"`)
+	wantRefusal(t, call("eval", "kld", "-f", storyFile(t), "-c", "100", "--reference-kernels", "sse"),
+		`no set "sse"`)
 	short := filepath.Join(t.TempDir(), "short.txt")
 	if err := os.WriteFile(short, []byte("Once"), 0o600); err != nil {
 		t.Fatal(err)

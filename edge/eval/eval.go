@@ -37,136 +37,180 @@ type Result struct {
 // Summary describes the values of one quantity.
 type Summary struct{ Mean, Error, Median, P99, Max float64 }
 
-// Progress is called after each chunk with the result so far.
-type Progress func(done, chunks int, sofar Result)
+// Progress is called after each chunk with the results so far, one an engine.
+type Progress func(done, chunks int, sofar []Result)
 
 // Perplexity scores the second half of each chunk, as llama-perplexity does:
-// the first half gives the context.
-func Perplexity(ctx context.Context, e *edge.Engine, tokens []int32, o Options, p Progress) (Result, error) {
-	return run(ctx, nil, e, tokens, o, p)
+// the first half gives the context. All engines run in lock step; each has a
+// result.
+func Perplexity(ctx context.Context, tested []*edge.Engine, tokens []int32, o Options,
+	p Progress) ([]Result, error) {
+	return run(ctx, nil, tested, tokens, o, p)
 }
 
-// Divergence runs both engines in lock step over the same chunks and compares
-// the distributions at every scored position. No logits are kept.
-func Divergence(ctx context.Context, reference, tested *edge.Engine, tokens []int32, o Options,
-	p Progress) (Result, error) {
-	if reference == tested || reference.ContextTokens() < o.ContextTokens {
-		return Result{}, errors.New("eval: the reference must be another engine whose context holds a chunk")
-	}
-	if reference.BatchTokens() != tested.BatchTokens() || reference.LogitRows() != tested.LogitRows() {
-		return Result{}, errors.New("eval: the engines must have the same batch size and rows of logits")
+// Divergence runs the engines in lock step over the same chunks and compares the
+// distributions of each with those of the reference at every scored position. No
+// logits are kept. The reference computes once, however many are compared.
+func Divergence(ctx context.Context, reference *edge.Engine, tested []*edge.Engine, tokens []int32,
+	o Options, p Progress) ([]Result, error) {
+	if reference == nil {
+		return nil, errors.New("eval: a divergence needs a reference")
 	}
 	return run(ctx, reference, tested, tokens, o, p)
 }
 
-// lane is one engine's session and its running sum.
+// lane is one engine's session and what is summed of it.
 type lane struct {
 	engine  *edge.Engine
 	session *edge.Session
-	loss    float64 // Σ −ln p(next token)
+
+	loss          float64   // Σ −ln p(next token)
+	divergences   []float64 // one a scored token
+	sameTop       int
+	ratio, ratio2 float64 // Σ d and Σ d² of the loss less the reference's
 }
 
 // measure is the state of a run.
 type measure struct {
-	reference, tested *lane
-	chunk             []int32
-	divergences       []float64 // one a scored token
-	sameTop           int
-	ratio, ratio2     float64 // Σ d and Σ d² of the paired loss differences
+	reference *lane // or nil
+	tested    []*lane
+	chunk     []int32
+	expected  distribution // of the reference at one position
 }
 
-func run(ctx context.Context, reference, tested *edge.Engine, tokens []int32, o Options,
-	progress Progress) (Result, error) {
+func run(ctx context.Context, reference *edge.Engine, tested []*edge.Engine, tokens []int32, o Options,
+	progress Progress) ([]Result, error) {
 	n := o.ContextTokens
-	if n < 8 || n > tested.ContextTokens() {
-		return Result{}, fmt.Errorf("eval: chunks of %d tokens, must be 8 to %d (the context)",
-			n, tested.ContextTokens())
-	}
-	chunks := len(tokens) / n
-	if o.Chunks > 0 {
-		chunks = min(chunks, o.Chunks)
-	}
-	if chunks == 0 {
-		return Result{}, fmt.Errorf("eval: the text has %d tokens, one chunk needs %d; "+
-			"give a longer text or a smaller context", len(tokens), n)
-	}
-	for _, id := range append(tokens[:chunks*n:chunks*n], max(o.BOS, 0)) {
-		if vocab := tested.Spec().Vocab; id < 0 || int(id) >= vocab {
-			return Result{}, fmt.Errorf("eval: token %d is outside the vocabulary of %d", id, vocab)
-		}
+	chunks, err := countChunks(reference, tested, tokens, o)
+	if err != nil {
+		return nil, err
 	}
 	m := &measure{chunk: make([]int32, n)}
-	for _, l := range []struct {
-		engine *edge.Engine
-		lane   **lane
-	}{{tested, &m.tested}, {reference, &m.reference}} {
-		if l.engine == nil {
-			continue
+	defer m.close()
+	if reference != nil {
+		if m.reference, err = newLane(reference, 0); err != nil {
+			return nil, err
 		}
-		s, err := l.engine.NewSession()
-		if err != nil {
-			return Result{}, err
-		}
-		defer s.Close()
-		*l.lane = &lane{engine: l.engine, session: s}
+		m.expected = newDistribution(reference.Spec().Vocab)
 	}
-	if m.reference != nil {
-		m.divergences = make([]float64, 0, chunks*(n-n/2-1))
+	for _, engine := range tested {
+		l, err := newLane(engine, chunks*scored(n))
+		if err != nil {
+			return nil, err
+		}
+		m.tested = append(m.tested, l)
 	}
 	for c := range chunks {
 		copy(m.chunk, tokens[c*n:])
 		if o.BOS >= 0 {
 			m.chunk[0] = o.BOS
 		}
-		if err := m.exclusive(ctx); err != nil {
-			return Result{}, err
+		if err := exclusively(m.lanes(), func() error { return m.run(ctx) }); err != nil {
+			return nil, err
 		}
 		if progress != nil {
-			progress(c+1, chunks, m.result(c+1, n))
+			progress(c+1, chunks, m.results(c+1))
 		}
 	}
-	return m.result(chunks, n), nil
+	return m.results(chunks), nil
 }
 
-// exclusive scores one chunk while nobody else uses the engines.
-func (m *measure) exclusive(ctx context.Context) error {
-	work := func() error { return m.run(ctx) }
-	if m.reference == nil {
-		return m.tested.engine.Exclusive(work)
+// scored is how many tokens of a chunk of n are scored.
+func scored(n int) int { return n - n/2 - 1 }
+
+// countChunks checks what is to be measured and returns how many chunks that is.
+func countChunks(reference *edge.Engine, tested []*edge.Engine, tokens []int32, o Options) (int, error) {
+	all := tested
+	if reference != nil {
+		all = append([]*edge.Engine{reference}, tested...)
 	}
-	return m.reference.engine.Exclusive(func() error { return m.tested.engine.Exclusive(work) })
+	if len(tested) == 0 {
+		return 0, errors.New("eval: no engine to measure")
+	}
+	n, first := o.ContextTokens, all[0]
+	for i, e := range all {
+		if n < 8 || n > e.ContextTokens() {
+			return 0, fmt.Errorf("eval: chunks of %d tokens, must be 8 to %d (the context)",
+				n, e.ContextTokens())
+		}
+		if slices.Contains(all[:i], e) {
+			return 0, errors.New("eval: an engine runs one cache at a time; open another for each")
+		}
+		if e.BatchTokens() != first.BatchTokens() || e.LogitRows() != first.LogitRows() ||
+			e.Spec().Vocab != first.Spec().Vocab {
+			return 0, errors.New("eval: the engines must have the same vocabulary, batch size and " +
+				"rows of logits")
+		}
+	}
+	chunks := len(tokens) / n
+	if o.Chunks > 0 {
+		chunks = min(chunks, o.Chunks)
+	}
+	if chunks == 0 {
+		return 0, fmt.Errorf("eval: the text has %d tokens, one chunk needs %d; "+
+			"give a longer text or a smaller context", len(tokens), n)
+	}
+	for _, id := range append(tokens[:chunks*n:chunks*n], max(o.BOS, 0)) {
+		if vocab := first.Spec().Vocab; id < 0 || int(id) >= vocab {
+			return 0, fmt.Errorf("eval: token %d is outside the vocabulary of %d", id, vocab)
+		}
+	}
+	return chunks, nil
+}
+
+// newLane opens a session of engine.
+func newLane(engine *edge.Engine, values int) (*lane, error) {
+	s, err := engine.NewSession()
+	if err != nil {
+		return nil, err
+	}
+	return &lane{engine: engine, session: s, divergences: make([]float64, 0, values)}, nil
+}
+
+// lanes are all engines, the reference first.
+func (m *measure) lanes() []*lane {
+	if m.reference == nil {
+		return m.tested
+	}
+	return append([]*lane{m.reference}, m.tested...)
+}
+
+func (m *measure) close() {
+	for _, l := range m.lanes() {
+		l.session.Close()
+	}
+}
+
+// exclusively does work while nobody else uses the engines.
+func exclusively(lanes []*lane, work func() error) error {
+	if len(lanes) == 0 {
+		return work()
+	}
+	return lanes[0].engine.Exclusive(func() error { return exclusively(lanes[1:], work) })
 }
 
 // run scores one chunk: positions n/2 … n−2 predict the token after them.
 func (m *measure) run(ctx context.Context) error {
-	n, batch := len(m.chunk), m.tested.engine.BatchTokens()
-	for _, l := range m.lanes() {
+	lanes := m.lanes()
+	n, batch, rows := len(m.chunk), lanes[0].engine.BatchTokens(), lanes[0].engine.LogitRows()
+	for _, l := range lanes {
 		l.session.Reset()
 	}
 	for first := 0; first < n; first += batch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		last := min(first+batch, n)
-		for _, l := range m.lanes() {
+		for _, l := range lanes {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			if err := l.session.Append(m.chunk[first:last]); err != nil {
 				return err
 			}
 		}
-		rows := m.tested.engine.LogitRows()
 		for at := max(first, n/2); at < min(last, n-1); at += rows {
 			m.score(at, first, min(rows, min(last, n-1)-at))
 		}
 	}
 	return nil
-}
-
-// lanes are the engines that run.
-func (m *measure) lanes() []*lane {
-	if m.reference == nil {
-		return []*lane{m.tested}
-	}
-	return []*lane{m.reference, m.tested}
 }
 
 // score takes the logits of count positions from at on; the last Append began
@@ -177,39 +221,48 @@ func (m *measure) score(at, first, count int) {
 	}
 	for i := range count {
 		next := m.chunk[at+i+1]
-		q := m.tested.session.Logits(i)
-		lossQ := -logProbability(q, next)
-		m.tested.loss += lossQ
-		if m.reference == nil {
-			continue
+		var lossP float64
+		if m.reference != nil {
+			m.expected.set(m.reference.session.Logits(i))
+			lossP = -m.expected.logP[next]
+			m.reference.loss += lossP
 		}
-		p := m.reference.session.Logits(i)
-		lossP := -logProbability(p, next)
-		m.reference.loss += lossP
-		d := lossQ - lossP
-		m.ratio, m.ratio2 = m.ratio+d, m.ratio2+d*d
-		divergence, same := compare(p, q)
-		m.divergences = append(m.divergences, divergence)
-		if same {
-			m.sameTop++
+		for _, l := range m.tested {
+			q := l.session.Logits(i)
+			top, logarithm := logSum(q)
+			lossQ := -(float64(q[next]) - top - logarithm)
+			l.loss += lossQ
+			if m.reference == nil {
+				continue
+			}
+			d := lossQ - lossP
+			l.ratio, l.ratio2 = l.ratio+d, l.ratio2+d*d
+			divergence, same := m.expected.compare(q, top, logarithm)
+			l.divergences = append(l.divergences, divergence)
+			if same {
+				l.sameTop++
+			}
 		}
 	}
 }
 
-// result sums up after some chunks of n tokens.
-func (m *measure) result(chunks, n int) Result {
-	r := Result{Chunks: chunks, Tokens: chunks * (n - n/2 - 1)}
-	count := float64(r.Tokens)
-	r.PPL = math.Exp(m.tested.loss / count)
-	if m.reference == nil {
-		return r
+// results sums up after some chunks.
+func (m *measure) results(chunks int) []Result {
+	var results []Result
+	for _, l := range m.tested {
+		r := Result{Chunks: chunks, Tokens: chunks * scored(len(m.chunk))}
+		count := float64(r.Tokens)
+		r.PPL = math.Exp(l.loss / count)
+		if m.reference != nil {
+			r.PPLReference = math.Exp(m.reference.loss / count)
+			r.LogRatio = l.ratio / count
+			r.LogRatioError = standardError(l.ratio, l.ratio2, count)
+			r.SameTop = float64(l.sameTop) / count
+			r.KLD = Summarize(l.divergences)
+		}
+		results = append(results, r)
 	}
-	r.PPLReference = math.Exp(m.reference.loss / count)
-	r.LogRatio = m.ratio / count
-	r.LogRatioError = standardError(m.ratio, m.ratio2, count)
-	r.SameTop = float64(m.sameTop) / count
-	r.KLD = Summarize(m.divergences)
-	return r
+	return results
 }
 
 // standardError of a mean from Σ v and Σ v² of n values.
@@ -258,27 +311,40 @@ func logSum(logits []float32) (largest, logarithm float64) {
 	return float64(top), math.Log(sum)
 }
 
-// logProbability is ln softmax(logits)[id].
-func logProbability(logits []float32, id int32) float64 {
-	top, logarithm := logSum(logits)
-	return float64(logits[id]) - top - logarithm
+// distribution is what a reference expects at one position, kept so that each
+// engine that is compared with it costs one pass of exponentials.
+type distribution struct {
+	p, logP []float64 // softmax of the logits and its logarithm
+	best    int       // arg-max
 }
 
-// compare returns Σ p·ln(p/q) and whether both have the same arg-max. Rounding
-// can leave a sum a hair below 0; it is then 0.
-func compare(p, q []float32) (divergence float64, sameTop bool) {
-	topP, logP := logSum(p)
-	topQ, logQ := logSum(q)
-	bestP, bestQ := 0, 0
-	for i := range p {
-		if p[i] > p[bestP] {
-			bestP = i
+func newDistribution(vocab int) distribution {
+	return distribution{p: make([]float64, vocab), logP: make([]float64, vocab)}
+}
+
+// set takes the reference's logits.
+func (d *distribution) set(logits []float32) {
+	top, logarithm := logSum(logits)
+	d.best = 0
+	for i, v := range logits {
+		if v > logits[d.best] {
+			d.best = i
 		}
-		if q[i] > q[bestQ] {
-			bestQ = i
-		}
-		a := float64(p[i]) - topP - logP
-		divergence += math.Exp(a) * (a - (float64(q[i]) - topQ - logQ))
+		d.logP[i] = float64(v) - top - logarithm
+		d.p[i] = math.Exp(d.logP[i])
 	}
-	return max(0, divergence), bestP == bestQ
+}
+
+// compare returns Σ p·ln(p/q) and whether both have the same arg-max; top and
+// logarithm are logSum's of q. Rounding can leave a sum a hair below 0; it is
+// then 0.
+func (d *distribution) compare(q []float32, top, logarithm float64) (divergence float64, sameTop bool) {
+	best := 0
+	for i, p := range d.p {
+		if q[i] > q[best] {
+			best = i
+		}
+		divergence += p * (d.logP[i] - (float64(q[i]) - top - logarithm))
+	}
+	return max(0, divergence), best == d.best
 }

@@ -20,6 +20,12 @@ func TestCompareAgainstTheDefinition(t *testing.T) {
 		a, b := math.Exp(float64(p[i]))/sumP, math.Exp(float64(q[i]))/sumQ
 		want += a * math.Log(a/b)
 	}
+	compare := func(p, q []float32) (float64, bool) {
+		d := newDistribution(len(p))
+		d.set(p)
+		top, logarithm := logSum(q)
+		return d.compare(q, top, logarithm)
+	}
 	got, same := compare(p, q)
 	if math.Abs(got-want) > 1e-12 || same {
 		t.Errorf("compare = %v, %t; want %v, false", got, same, want)
@@ -66,10 +72,12 @@ func TestPerplexityEqualsADirectSum(t *testing.T) {
 	e := open(t, "f32")
 	tokens := story(e)
 	bos := e.Tokenizer().BOS()
-	got, err := Perplexity(t.Context(), e, tokens, Options{ContextTokens: 100, Chunks: 2, BOS: bos}, nil)
+	results, err := Perplexity(t.Context(), []*edge.Engine{e}, tokens,
+		Options{ContextTokens: 100, Chunks: 2, BOS: bos}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := results[0]
 	s, err := e.NewSession()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +90,8 @@ func TestPerplexityEqualsADirectSum(t *testing.T) {
 		chunk[0] = bos
 		err := s.Eval(chunk, func(position int, logits []float32) {
 			if position >= 50 && position < 99 {
-				loss -= logProbability(logits, chunk[position+1])
+				top, logarithm := logSum(logits)
+				loss -= float64(logits[chunk[position+1]]) - top - logarithm
 				n++
 			}
 		})
@@ -102,10 +111,29 @@ func TestDivergenceGrowsAsBitsFall(t *testing.T) {
 	reference := open(t, "f16")
 	o := Options{ContextTokens: 128, Chunks: 3, BOS: -1}
 	last := -1.0
-	for _, kv := range []string{"f16", "k8v8", "k4v4", "k2v2"} {
-		r, err := Divergence(t.Context(), reference, open(t, kv), story(reference), o, nil)
+	plans := []string{"f16", "k8v8", "k4v4", "k2v2"}
+	var engines []*edge.Engine
+	for _, kv := range plans {
+		engines = append(engines, open(t, kv))
+	}
+	calls := 0
+	together, err := Divergence(t.Context(), reference, engines, story(reference), o,
+		func(done, chunks int, sofar []Result) {
+			if calls++; done != calls || chunks != 3 || len(sofar) != len(plans) {
+				t.Errorf("progress %d of %d with %d results", done, chunks, len(sofar))
+			}
+		})
+	if err != nil || calls != 3 {
+		t.Fatal(err, calls)
+	}
+	for i, kv := range plans {
+		alone, err := Divergence(t.Context(), reference, engines[i:i+1], story(reference), o, nil)
 		if err != nil {
 			t.Fatal(err)
+		}
+		r := together[i]
+		if r != alone[0] {
+			t.Errorf("%s among others %+v, alone %+v", kv, r, alone[0])
 		}
 		if kv == "f16" && (r.KLD.Max != 0 || r.SameTop != 1 || r.LogRatio != 0) {
 			t.Errorf("the same cache diverges: %+v", r)
@@ -120,7 +148,7 @@ func TestDivergenceGrowsAsBitsFall(t *testing.T) {
 func TestTextsThatAreTooShortAreRefused(t *testing.T) {
 	e := open(t, "f16")
 	for _, o := range []Options{{ContextTokens: 128}, {ContextTokens: 4}, {ContextTokens: 4096}} {
-		if _, err := Perplexity(t.Context(), e, make([]int32, 20), o, nil); err == nil {
+		if _, err := Perplexity(t.Context(), []*edge.Engine{e}, make([]int32, 20), o, nil); err == nil {
 			t.Errorf("%+v is accepted for a text of 20 tokens", o)
 		}
 	}
@@ -131,12 +159,20 @@ func TestTokensOutsideTheVocabularyAreRefused(t *testing.T) {
 	for _, at := range []int{0, 47, 48, 99} {
 		tokens := make([]int32, 100)
 		tokens[at] = 100000
-		_, err := Perplexity(t.Context(), e, tokens, Options{ContextTokens: 100, BOS: -1}, nil)
+		_, err := Perplexity(t.Context(), []*edge.Engine{e}, tokens,
+			Options{ContextTokens: 100, BOS: -1}, nil)
 		if err == nil || !strings.Contains(err.Error(), "token 100000 is outside") {
 			t.Errorf("token 100000 at %d: error %v", at, err)
 		}
 	}
-	if _, err := Divergence(t.Context(), e, e, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
+	one := []*edge.Engine{e}
+	if _, err := Divergence(t.Context(), e, one, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
 		t.Error("an engine is compared with itself")
+	}
+	if _, err := Divergence(t.Context(), nil, one, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
+		t.Error("a divergence from nothing")
+	}
+	if _, err := Perplexity(t.Context(), nil, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
+		t.Error("a perplexity of nothing")
 	}
 }
