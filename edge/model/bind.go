@@ -32,7 +32,7 @@ type layerWeights struct {
 	gate, up            kernels.Matrix // [feedForward][embedding]
 	down                kernels.Matrix // [embedding][feedForward]
 	qBias, kBias, vBias []float32
-	qNorm, kNorm        []float32 // [headDim]
+	qNorm, kNorm        []float32 // [headDim], or [heads·headDim] and [kvHeads·headDim]
 	postAttn, postFeed  []float32 // [embedding]
 }
 
@@ -88,8 +88,10 @@ func (b *binder) layer(w *layerWeights, s *Spec, i int) {
 	l, d := s.Layers[i], s.HeadDim
 	name := func(part string) string { return fmt.Sprintf("blk.%d.%s", i, part) }
 	qRows, kvRows := l.Heads*d, l.KVHeads*d
-	w.attnNorm = b.vector(name("attn_norm.weight"), s.Embedding)
-	w.ffnNorm = b.vector(name("ffn_norm.weight"), s.Embedding)
+	if !s.family.bare {
+		w.attnNorm = b.vector(name("attn_norm.weight"), s.Embedding)
+		w.ffnNorm = b.vector(name("ffn_norm.weight"), s.Embedding)
+	}
 	if s.family.fused {
 		qkv := b.matrix(name("attn_qkv.weight"), qRows+2*kvRows, s.Embedding)
 		w.q, w.k, w.v = rows(qkv, 0, qRows), rows(qkv, qRows, kvRows), rows(qkv, qRows+kvRows, kvRows)
@@ -110,9 +112,13 @@ func (b *binder) layer(w *layerWeights, s *Spec, i int) {
 		w.kBias = b.vector(name("attn_k.bias"), kvRows)
 		w.vBias = b.vector(name("attn_v.bias"), kvRows)
 	}
-	if s.family.headNorm {
-		w.qNorm = b.vector(name("attn_q_norm.weight"), d)
-		w.kNorm = b.vector(name("attn_k_norm.weight"), d)
+	if s.family.headNorm || s.family.rowNorm {
+		qNorm, kNorm := d, d
+		if s.family.rowNorm {
+			qNorm, kNorm = qRows, kvRows
+		}
+		w.qNorm = b.vector(name("attn_q_norm.weight"), qNorm)
+		w.kNorm = b.vector(name("attn_k_norm.weight"), kNorm)
 	}
 	if s.family.postNorms {
 		w.postAttn = b.vector(name("post_attention_norm.weight"), s.Embedding)

@@ -18,17 +18,27 @@ type family struct {
 	qkvBias bool
 	// headNorm applies RMS norms attn_q_norm and attn_k_norm to every head before RoPE.
 	headNorm bool
+	// rowNorm applies them to all heads together, as one row.
+	rowNorm bool
 	// fused names families whose files hold q, k, v in attn_qkv and gate, up in ffn_up.
 	fused bool
 	// postNorms applies RMS norms to the outputs of attention and feed-forward
 	// before they are added to the residual stream.
 	postNorms bool
+	// bare leaves out the norms before attention and feed-forward.
+	bare bool
+	// scaled takes factors of the embedding, of what blocks add, of scores and
+	// of logits from the file, and lets it switch RoPE off.
+	scaled bool
 	// gelu gates with GELU instead of SiLU.
 	gelu bool
 	// scaleEmbedding multiplies the embedding by the root of its length.
 	scaleEmbedding bool
 	// slidingPattern n makes layers local but every n-th; 0: no local layers.
 	slidingPattern int
+	// localBase is the rotary base of local layers where the file has none of
+	// its own for them; 0: that of the other layers.
+	localBase float64
 	// noRopeEvery n leaves RoPE out of every n-th layer; 0: none.
 	noRopeEvery int
 }
@@ -41,8 +51,10 @@ var families = map[string]family{
 	"qwen3":   {neox: true, headNorm: true},
 	"phi3":    {neox: true, fused: true},
 	"smollm3": {noRopeEvery: 4},
+	"granite": {scaled: true},
+	"olmo2":   {neox: true, rowNorm: true, postNorms: true, bare: true, slidingPattern: 4},
 	"gemma3": {neox: true, headNorm: true, postNorms: true, gelu: true, scaleEmbedding: true,
-		slidingPattern: 6},
+		slidingPattern: 6, localBase: 10000},
 }
 
 // refused names architectures that people try, and what is missing for them.

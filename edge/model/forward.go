@@ -49,9 +49,7 @@ func (m *Model) embed(spans []Span) {
 			x := m.x[t*d : (t+1)*d]
 			kernels.DequantizeRow(m.w.embedding.Format, x, m.w.embedding.Row(int(id)))
 			if s := m.spec.embedScale; s != 0 {
-				for c := range x {
-					x[c] *= s
-				}
+				scaleAll(x, s)
 			}
 			low, high := t*half, (t+1)*half
 			m.global.fill(m.cos[low:high], m.sin[low:high], first+j)
@@ -122,9 +120,18 @@ func (m *Model) Project(rows []int) {
 		kernels.RMSNorm(m.h[i*d:(i+1)*d], m.x[r*d:(r+1)*d], m.w.outputNorm, m.spec.Epsilon)
 	}
 	m.project(w, len(rows), m.h, m.logits)
+	if s := m.spec.logitScale; s != 0 {
+		scaleAll(m.logits[:len(rows)*m.spec.Vocab], s)
+	}
 	if c := m.spec.logitCap; c > 0 {
 		for i, v := range m.logits[:len(rows)*m.spec.Vocab] {
 			m.logits[i] = c * float32(math.Tanh(float64(v/c)))
 		}
+	}
+}
+
+func scaleAll(x []float32, by float32) {
+	for i := range x {
+		x[i] *= by
 	}
 }

@@ -11,11 +11,11 @@ import (
 )
 
 // normJob adds the pending delta to the residual stream and norms it, a token
-// a unit: x += [post-norm] delta; h = RMS(x)·weight; input = int8(h).
+// a unit: x += scale·[post-norm] delta; h = RMS(x)·weight; input = int8(h).
 type normJob struct {
 	m       *Model
 	pending bool      // delta waits to be added
-	weight  []float32 // nil: add only
+	weight  []float32 // nil: h = x
 	post    []float32 // norm of delta, or nil
 	int8In  bool
 }
@@ -35,14 +35,16 @@ func (j *normJob) Do(t, _ int) {
 		if j.post != nil {
 			kernels.RMSNorm(delta, delta, j.post, m.spec.Epsilon)
 		}
+		scale := m.spec.residualScale
 		for i, v := range delta {
-			x[i] += v
+			x[i] += float32(v * scale) // rounded, so that no architecture fuses it
 		}
 	}
 	if j.weight == nil {
-		return
+		copy(h, x)
+	} else {
+		kernels.RMSNorm(h, x, j.weight, m.spec.Epsilon)
 	}
-	kernels.RMSNorm(h, x, j.weight, m.spec.Epsilon)
 	if j.int8In {
 		m.quantize(t, h)
 	}
@@ -209,9 +211,7 @@ func (j *turnJob) Do(t, _ int) {
 		normHeads(k, w.kNorm, s.Epsilon)
 	}
 	if s.queryScale != 0 {
-		for i := range q {
-			q[i] *= s.queryScale
-		}
+		scaleAll(q, s.queryScale)
 	}
 	if l.NoRope {
 		return

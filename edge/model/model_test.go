@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"edgeinfer/arena"
+	"edgeinfer/budget"
 	"edgeinfer/edge/gguf"
 	"edgeinfer/edge/gguf/gguftest"
 	"edgeinfer/edge/internal/workers"
@@ -152,19 +153,42 @@ func TestEpsilonIsUsed(t *testing.T) {
 	}
 }
 
-// start gives a model its memory and a session.
+// start gives a model its memory and a session, with the reference kernels.
 func start(t *testing.T, src *Source, batchTokens int) (*Model, *kv.Session) {
 	t.Helper()
+	return startWith(t, src, startOptions{batchTokens, 64, "f32", kernels.Generic()})
+}
+
+// startOptions are what a test chooses; kv is a plan.
+type startOptions struct {
+	batch, context int
+	kv             string
+	set            kernels.Set
+}
+
+func startWith(t *testing.T, src *Source, o startOptions) (*Model, *kv.Session) {
+	t.Helper()
 	shape := src.Spec.Shape()
-	for i := range shape {
-		shape[i].K, shape[i].V = kernels.CacheF32, kernels.CacheF32
-	}
-	g := kernels.KVGeometry{Layers: shape, ContextTokens: 64, Sessions: 1, WindowTiles: 1, SinkTiles: 1}
-	lines, err := src.Spec.Lines(batchTokens, 1)
+	plan, err := budget.ParsePlan(o.kv, len(shape))
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := g.Bytes().Total() + kv.ScratchBytes(g, 1, batchTokens)
+	for i := range shape {
+		shape[i].K, shape[i].V = plan.Layers[i].K, plan.Layers[i].V
+	}
+	g := kernels.KVGeometry{Layers: shape, ContextTokens: o.context, Sessions: 1, WindowTiles: 1,
+		SinkTiles: 1}
+	if plan.WindowTiles != nil {
+		g.WindowTiles = *plan.WindowTiles
+	}
+	if plan.SinkTiles != nil {
+		g.SinkTiles = *plan.SinkTiles
+	}
+	lines, err := src.Spec.Lines(o.batch, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := g.Bytes().Total() + kv.ScratchBytes(g, 1, o.batch)
 	for _, l := range lines {
 		size += l.Bytes
 	}
@@ -172,9 +196,9 @@ func start(t *testing.T, src *Source, batchTokens int) (*Model, *kv.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, pool := kernels.Generic(), workers.New(1)
+	pool := workers.New(1)
 	t.Cleanup(func() { pool.Close(); a.Close() })
-	cache, err := kv.New(g, a, &set, pool)
+	cache, err := kv.New(g, a, &o.set, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +206,7 @@ func start(t *testing.T, src *Source, batchTokens int) (*Model, *kv.Session) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(src, a, &set, pool, batchTokens, 1, 64), s
+	return New(src, a, &o.set, pool, o.batch, 1, o.context), s
 }
 
 func TestForwardRefusesWhatItCannotRun(t *testing.T) {

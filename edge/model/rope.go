@@ -7,6 +7,7 @@ package model
 // the per-frequency divisors of Llama 3.1.
 
 import (
+	"cmp"
 	"math"
 
 	"edgeinfer/kernels"
@@ -36,7 +37,7 @@ func (m *metadata) rope(s *Spec) {
 	}
 	r := &s.rope
 	r.base = m.float("rope.freq_base", 10000, 0, 1e12)
-	r.baseLocal = m.float("rope.freq_base_swa", 10000, 0, 1e12)
+	r.baseLocal = m.float("rope.freq_base_swa", cmp.Or(s.family.localBase, r.base), 0, 1e12)
 	r.factor = m.float("rope.scaling.factor", 0, -1, 1e6)
 	if r.factor == 0 {
 		r.factor = m.float("rope.scale_linear", 0, -1, 1e6)

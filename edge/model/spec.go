@@ -36,11 +36,13 @@ type Spec struct {
 	Epsilon       float32 // of every RMS norm
 	Layers        []Layer
 
-	family     family
-	rope       ropeSpec
-	logitCap   float32 // 0: none
-	embedScale float32 // 0: none
-	queryScale float32 // of queries, where scores are not divided by √HeadDim; 0: none
+	family        family
+	rope          ropeSpec
+	logitCap      float32 // 0: none
+	logitScale    float32 // 0: none
+	embedScale    float32 // 0: none
+	residualScale float32 // of what a block adds to the residual stream
+	queryScale    float32 // of queries, where scores are not divided by √HeadDim; 0: none
 }
 
 // Layer is the shape of one block.
@@ -83,6 +85,7 @@ func ReadSpec(f *gguf.File) (*Spec, error) {
 	s.Epsilon = float32(m.needFloat("attention.layer_norm_rms_epsilon", 0, 1))
 	m.layers(s)
 	m.heads(s)
+	m.scales(s)
 	m.sliding(s)
 	m.rope(s)
 	m.vocabulary(s)
@@ -143,18 +146,41 @@ func (m *metadata) heads(s *Spec) {
 		m.fail("attention.value_length", v, fmt.Sprintf("must equal the key length %d", dim))
 	}
 	s.HeadDim = dim
-	if s.Architecture == "gemma3" && len(s.Layers) == 62 {
-		// The 27B model divides scores by the root of embedding/heads.
-		by := float64(s.Embedding) / float64(s.Layers[0].Heads)
-		s.queryScale = float32(math.Sqrt(float64(dim) / by))
-	}
-	s.logitCap = float32(m.float("final_logit_softcapping", 0, -1, 1e6))
-	if s.family.scaleEmbedding {
-		s.embedScale = float32(math.Sqrt(float64(s.Embedding)))
-	}
 	s.RopeDims = m.optional("rope.dimension_count", dim, 0, maxHeadDim)
 	if s.RopeDims > dim || s.RopeDims%2 != 0 {
 		m.fail("rope.dimension_count", s.RopeDims, fmt.Sprintf("must be even and at most %d", dim))
+	}
+}
+
+// scales reads the factors that some families put between their layers.
+func (m *metadata) scales(s *Spec) {
+	if m.err != nil {
+		return
+	}
+	s.residualScale = 1
+	s.logitCap = float32(m.factor("final_logit_softcapping"))
+	if s.family.scaleEmbedding {
+		s.embedScale = float32(math.Sqrt(float64(s.Embedding)))
+	}
+	if s.Architecture == "gemma3" && len(s.Layers) == 62 {
+		// The 27B model divides scores by the root of embedding/heads.
+		by := float64(s.Embedding) / float64(s.Layers[0].Heads)
+		s.queryScale = float32(math.Sqrt(float64(s.HeadDim) / by))
+	}
+	if !s.family.scaled {
+		return
+	}
+	s.logitScale = float32(1 / m.needFloat("logit_scale", 0, 1e6))
+	s.embedScale = float32(m.factor("embedding_scale"))
+	if r := m.factor("residual_scale"); r != 0 {
+		s.residualScale = float32(r)
+	}
+	// The cache divides scores by √HeadDim, which the file's factor replaces.
+	s.queryScale = float32(m.factor("attention.scale") * math.Sqrt(float64(s.HeadDim)))
+	rotates, ok, err := m.f.Bool(m.prefix + "rope.scaling.finetuned")
+	m.err = errors.Join(m.err, err)
+	for i := range s.Layers {
+		s.Layers[i].NoRope = ok && !rotates
 	}
 }
 
@@ -289,6 +315,12 @@ func (m *metadata) float(key string, fallback, low, high float64) float64 {
 		return fallback
 	}
 	return v
+}
+
+// factor reads a float key that is no less than 0; absent, it is 0, which
+// everywhere means that there is no factor.
+func (m *metadata) factor(key string) float64 {
+	return m.float(key, 0, -math.SmallestNonzeroFloat64, 1e6)
 }
 
 func (m *metadata) needFloat(key string, low, high float64) float64 {
