@@ -224,22 +224,22 @@ func (m *measure) score(at, first, count int) {
 		var lossP float64
 		if m.reference != nil {
 			m.expected.set(m.reference.session.Logits(i))
-			lossP = -m.expected.logP[next]
+			lossP = m.expected.logZ - float64(m.expected.logits[next])
 			m.reference.loss += lossP
 		}
 		for _, l := range m.tested {
 			q := l.session.Logits(i)
-			top, logarithm := logSum(q)
-			lossQ := -(float64(q[next]) - top - logarithm)
-			l.loss += lossQ
 			if m.reference == nil {
+				l.loss += logSum(q) - float64(q[next])
 				continue
 			}
+			c := m.expected.compare(q)
+			lossQ := c.logZ - float64(q[next])
 			d := lossQ - lossP
+			l.loss += lossQ
 			l.ratio, l.ratio2 = l.ratio+d, l.ratio2+d*d
-			divergence, same := m.expected.compare(q, top, logarithm)
-			l.divergences = append(l.divergences, divergence)
-			if same {
+			l.divergences = append(l.divergences, c.divergence)
+			if c.sameTop {
 				l.sameTop++
 			}
 		}
@@ -296,55 +296,4 @@ func quantile(sorted []float64, q float64) float64 {
 		return sorted[i]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
-}
-
-// logSum returns the largest logit and ln Σ e^(logit − largest).
-func logSum(logits []float32) (largest, logarithm float64) {
-	top := logits[0]
-	for _, v := range logits {
-		top = max(top, v)
-	}
-	var sum float64
-	for _, v := range logits {
-		sum += math.Exp(float64(v - top))
-	}
-	return float64(top), math.Log(sum)
-}
-
-// distribution is what a reference expects at one position, kept so that each
-// engine that is compared with it costs one pass of exponentials.
-type distribution struct {
-	p, logP []float64 // softmax of the logits and its logarithm
-	best    int       // arg-max
-}
-
-func newDistribution(vocab int) distribution {
-	return distribution{p: make([]float64, vocab), logP: make([]float64, vocab)}
-}
-
-// set takes the reference's logits.
-func (d *distribution) set(logits []float32) {
-	top, logarithm := logSum(logits)
-	d.best = 0
-	for i, v := range logits {
-		if v > logits[d.best] {
-			d.best = i
-		}
-		d.logP[i] = float64(v) - top - logarithm
-		d.p[i] = math.Exp(d.logP[i])
-	}
-}
-
-// compare returns Σ p·ln(p/q) and whether both have the same arg-max; top and
-// logarithm are logSum's of q. Rounding can leave a sum a hair below 0; it is
-// then 0.
-func (d *distribution) compare(q []float32, top, logarithm float64) (divergence float64, sameTop bool) {
-	best := 0
-	for i, p := range d.p {
-		if q[i] > q[best] {
-			best = i
-		}
-		divergence += p * (d.logP[i] - (float64(q[i]) - top - logarithm))
-	}
-	return max(0, divergence), best == d.best
 }
