@@ -27,7 +27,7 @@ func TestArm64UnderQEMU(t *testing.T) {
 		t.Skip("qemu-aarch64 is missing (package qemu-user)")
 	}
 	folder := t.TempDir()
-	for _, room := range []string{"arena", "kernels", "edge/kv", "edge"} {
+	for _, room := range []string{"arena", "kernels", "edge/kv", "edge/model", "edge"} {
 		dir := filepath.Join(shared.Root(t), room)
 		binary := filepath.Join(folder, filepath.Base(room)+".test")
 		build := exec.Command("go", "test", "-c", "-o", binary, ".")
