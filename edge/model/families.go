@@ -5,7 +5,8 @@ package model
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -57,21 +58,30 @@ var families = map[string]family{
 		slidingPattern: 6, localBase: 10000},
 }
 
-// refused names architectures that people try, and what is missing for them.
-var refused = map[string]string{
-	"llama4":    "mixture of experts",
-	"qwen2moe":  "mixture of experts",
-	"qwen3moe":  "mixture of experts",
-	"mixtral":   "mixture of experts",
-	"deepseek2": "multi-head latent attention",
-	"mamba":     "state-space layers",
-	"mamba2":    "state-space layers",
-	"rwkv6":     "recurrent layers",
-	"rwkv7":     "recurrent layers",
-	"clip":      "a vision encoder",
-	"qwen2vl":   "vision input",
-	"bert":      "encoder-only attention",
-	"t5":        "an encoder",
+// refused lists architectures that people try, by what is missing for them.
+var refused = []struct {
+	missing       string
+	architectures []string
+}{
+	{"mixture of experts", []string{"afmoe", "arctic", "bailingmoe", "bailingmoe2", "cohere2moe",
+		"dbrx", "deepseek", "dots1", "ernie4_5-moe", "exaone-moe", "glm4moe", "gpt-oss", "granitemoe",
+		"grok", "grovemoe", "hunyuan-moe", "llada-moe", "llama4", "mimo2", "minimax-m2", "mixtral",
+		"nomic-bert-moe", "olmoe", "phimoe", "qwen2moe", "qwen3moe", "smallthinker"}},
+	{"multi-head latent attention", []string{"deepseek2", "deepseek2-ocr", "deepseek32", "glm-dsa",
+		"minicpm3", "plm"}},
+	{"state-space layers", []string{"falcon-h1", "granitehybrid", "jamba", "mamba", "mamba2",
+		"nemotron_h", "nemotron_h_moe", "plamo2"}},
+	{"linear attention or convolution layers", []string{"kimi-linear", "lfm2", "lfm2moe",
+		"minimax-01", "qwen3next", "qwen35", "qwen35moe"}},
+	{"recurrent layers", []string{"arwkv7", "rwkv6", "rwkv6qwen2", "rwkv7"}},
+	{"a vision or audio encoder", []string{"clip", "mllama"}},
+	{"image input and positions of several axes", []string{"chameleon", "cogvlm", "hunyuan_vl",
+		"paddleocr", "qwen2vl", "qwen3vl", "qwen3vlmoe"}},
+	{"per-layer embeddings and shared caches", []string{"gemma3n", "gemma4"}},
+	{"soft-capped attention scores", []string{"gemma2"}},
+	{"attention to both sides, as encoders have it", []string{"bert", "eurobert", "gemma-embedding",
+		"jina-bert-v2", "jina-bert-v3", "modern-bert", "neo-bert", "nomic-bert", "t5", "t5encoder"}},
+	{"diffusion over whole texts", []string{"dream", "llada", "rnd1"}},
 }
 
 // lookFamily returns the row of an architecture or an error that says what runs.
@@ -79,14 +89,12 @@ func lookFamily(architecture string) (family, error) {
 	if f, ok := families[architecture]; ok {
 		return f, nil
 	}
-	names := make([]string, 0, len(families))
-	for name := range families {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	names := slices.Sorted(maps.Keys(families))
 	reason := ""
-	if missing, ok := refused[architecture]; ok {
-		reason = " (it needs " + missing + ")"
+	for _, r := range refused {
+		if slices.Contains(r.architectures, architecture) {
+			reason = " (it needs " + r.missing + ")"
+		}
 	}
 	return family{}, fmt.Errorf("architecture %q is not supported%s; supported: %s",
 		architecture, reason, strings.Join(names, ", "))

@@ -153,6 +153,33 @@ func TestEpsilonIsUsed(t *testing.T) {
 	}
 }
 
+// TestRefusedArchitectures: each is named, with what it needs; none runs.
+func TestRefusedArchitectures(t *testing.T) {
+	missing := map[string]string{"qwen3moe": "mixture of experts", "deepseek2": "latent attention",
+		"mamba2": "state-space", "jamba": "state-space", "rwkv7": "recurrent", "qwen2vl": "image input",
+		"clip": "vision", "bert": "both sides", "gpt-oss": "mixture of experts"}
+	for _, r := range refused {
+		for _, architecture := range r.architectures {
+			if _, runs := families[architecture]; runs {
+				t.Errorf("%s is refused and runs", architecture)
+			}
+			y := newTiny()
+			y.keys["general.architecture"] = architecture
+			_, err := y.open(t)
+			if err == nil || !strings.Contains(err.Error(), r.missing) ||
+				!strings.Contains(err.Error(), missing[architecture]) ||
+				!strings.Contains(err.Error(), architecture) || !strings.Contains(err.Error(), "olmo2") {
+				t.Errorf("%s: error %v, want one that says it needs %s and what runs", architecture, err,
+					r.missing)
+			}
+			delete(missing, architecture)
+		}
+	}
+	for architecture := range missing {
+		t.Errorf("%s is not refused by name", architecture)
+	}
+}
+
 // start gives a model its memory and a session, with the reference kernels.
 func start(t *testing.T, src *Source, batchTokens int) (*Model, *kv.Session) {
 	t.Helper()
