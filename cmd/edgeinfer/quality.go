@@ -93,8 +93,10 @@ kernel set shows what rounding alone amounts to.`
 	c.Example = `  edgeinfer eval kld -m model.gguf -f text.txt -c 512 --chunks 16 --kv k4v2 --json
   edgeinfer eval kld -m model.gguf -f text.txt --kv 'k8v4;k4v4;k4v2'
   edgeinfer eval kld -m model.gguf -f text.txt --kv f16 --reference-kernels generic`
-	g.add("reference", "", "PLAN", referenceKV, "plan of the cache to compare with", text(&q.reference))
-	g.add("reference-kernels", "", "NAME", "", "kernel set of the reference; that of --kernels unless told",
+	g.add("reference", "", "PLAN", referenceKV, "plan of the cache to compare with",
+		text(&q.reference))
+	g.add("reference-kernels", "", "NAME", "",
+		"kernel set of the reference; that of --kernels unless told",
 		func(name string) error {
 			q.referenceKernels = name
 			_, err := kernels.ByName(name)
@@ -124,9 +126,10 @@ type kldReport struct {
 }
 
 // qualityReport is the JSON document of eval ppl and eval kld; of several plans
-// it is one of the rows.
+// it is one of the rows, which name their plan.
 type qualityReport struct {
-	KV              string     `json:"kv"`
+	KV              string     `json:"kv,omitempty"`           // of rows alone
+	AverageBits     float64    `json:"average_bits,omitempty"` // of rows alone
 	PPL             float64    `json:"ppl"`
 	PPLReference    float64    `json:"ppl_reference,omitempty"`
 	LogRatio        *float64   `json:"ln_ppl_ratio,omitempty"`
@@ -137,7 +140,6 @@ type qualityReport struct {
 	Chunks          int        `json:"chunks"`
 	ContextTokens   int        `json:"context_tokens"`
 	KVBytesPerToken float64    `json:"kv_bytes_per_token"`
-	AverageBits     float64    `json:"average_bits"`
 }
 
 // qualityReports is the JSON document of several plans.
@@ -171,7 +173,8 @@ func (q *qualityVerb) run() error {
 	}
 	var reference *edge.Engine
 	if q.divergence {
-		if reference, err = q.open(q.reference, cmp.Or(q.referenceKernels, q.settings.kernels)); err != nil {
+		reference, err = q.open(q.reference, cmp.Or(q.referenceKernels, q.settings.kernels))
+		if err != nil {
 			return fmt.Errorf("the reference cache: %w", err)
 		}
 		defer reference.Close()
@@ -279,6 +282,7 @@ func (q *qualityVerb) print(results []eval.Result, engines []*edge.Engine) error
 	all.Tokens, all.Chunks, all.ContextTokens = first.Tokens, first.Chunks, first.ContextTokens
 	switch {
 	case q.json && len(results) == 1:
+		first.KV, first.AverageBits = "", 0
 		return writeJSON(q.stdout, first)
 	case q.json:
 		return writeJSON(q.stdout, all)
@@ -320,8 +324,9 @@ func (q *qualityVerb) printTable(all qualityReports) {
 		fmt.Fprintf(q.stdout, "| plan | bits | bytes/token | mean KLD | ± | p99 | same top | PPL |\n"+
 			"|---|---|---|---|---|---|---|---|\n")
 		for _, r := range all.Rows {
-			fmt.Fprintf(q.stdout, "| %s | %.2f | %.0f | %.5f | %.5f | %.4f | %.2f %% | %.4f |\n", r.KV,
-				r.AverageBits, r.KVBytesPerToken, r.KLD.Mean, r.KLD.Error, r.KLD.P99, 100**r.SameTop, r.PPL)
+			fmt.Fprintf(q.stdout, "| %s | %.2f | %.0f | %.5f | %.5f | %.4f | %.2f %% | %.4f |\n",
+				r.KV, r.AverageBits, r.KVBytesPerToken, r.KLD.Mean, r.KLD.Error, r.KLD.P99,
+				100**r.SameTop, r.PPL)
 		}
 		fmt.Fprintf(q.stdout, "\nPPL of the %s cache %.4f; ", q.reference, all.Rows[0].PPLReference)
 	}

@@ -78,8 +78,8 @@ type measure struct {
 	expected  distribution // of the reference at one position
 }
 
-func run(ctx context.Context, reference *edge.Engine, tested []*edge.Engine, tokens []int32, o Options,
-	progress Progress) ([]Result, error) {
+func run(ctx context.Context, reference *edge.Engine, tested []*edge.Engine, tokens []int32,
+	o Options, progress Progress) ([]Result, error) {
 	n := o.ContextTokens
 	chunks, err := countChunks(reference, tested, tokens, o)
 	if err != nil {
@@ -119,7 +119,8 @@ func run(ctx context.Context, reference *edge.Engine, tested []*edge.Engine, tok
 func scored(n int) int { return n - n/2 - 1 }
 
 // countChunks checks what is to be measured and returns how many chunks that is.
-func countChunks(reference *edge.Engine, tested []*edge.Engine, tokens []int32, o Options) (int, error) {
+func countChunks(reference *edge.Engine, tested []*edge.Engine, tokens []int32,
+	o Options) (int, error) {
 	all := tested
 	if reference != nil {
 		all = append([]*edge.Engine{reference}, tested...)

@@ -138,14 +138,14 @@ func TestTokensOutsideTheVocabularyAreRefused(t *testing.T) {
 			t.Errorf("token 100000 at %d: error %v", at, err)
 		}
 	}
-	one := []*edge.Engine{e}
-	if _, err := Divergence(t.Context(), e, one, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
+	one, tokens, o := []*edge.Engine{e}, make([]int32, 100), Options{ContextTokens: 100}
+	if _, err := Divergence(t.Context(), e, one, tokens, o, nil); err == nil {
 		t.Error("an engine is compared with itself")
 	}
-	if _, err := Divergence(t.Context(), nil, one, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
+	if _, err := Divergence(t.Context(), nil, one, tokens, o, nil); err == nil {
 		t.Error("a divergence from nothing")
 	}
-	if _, err := Perplexity(t.Context(), nil, make([]int32, 100), Options{ContextTokens: 100}, nil); err == nil {
+	if _, err := Perplexity(t.Context(), nil, tokens, o, nil); err == nil {
 		t.Error("a perplexity of nothing")
 	}
 }
