@@ -27,6 +27,9 @@ func arch(sets []Set) []Set {
 	neon.Axpy = arm64.AxpyNEON
 	neon.WidenF16 = arm64.WidenF16NEON
 	neon.NarrowF16 = arm64.NarrowF16NEON
+	for bits := 1; bits <= 8; bits++ {
+		neon.Unpack[bits] = arm64.UnpackNEON(bits)
+	}
 	sets = append(sets, neon)
 	if !cpuid.CPU.Has(cpuid.ASIMDDP) {
 		return sets

@@ -60,6 +60,8 @@
 #define SXTL_4S(n, d) WORD $(0x0f10a400 | (n)<<5 | (d))
 #define SXTL2_4S(n, d) WORD $(0x4f10a400 | (n)<<5 | (d))
 #define SSHR_16B(sh, n, d) WORD $(0x4f000400 | (16-(sh))<<16 | (n)<<5 | (d))
+#define SSHR_4S(sh, n, d) WORD $(0x4f000400 | (64-(sh))<<16 | (n)<<5 | (d))
+#define USHL_16B(m, n, d) WORD $(0x6e204400 | (m)<<16 | (n)<<5 | (d))
 #define SMAX_4S(m, n, d) WORD $(0x4ea06400 | (m)<<16 | (n)<<5 | (d))
 #define SMIN_4S(m, n, d) WORD $(0x4ea06c00 | (m)<<16 | (n)<<5 | (d))
 

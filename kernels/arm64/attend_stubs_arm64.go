@@ -1,0 +1,32 @@
+//go:build !noasm
+
+package arm64
+
+// The assembly of attention as Go sees it, see stubs_arm64.go.
+
+// The unpackers, rows ≥ 1, padded ≥ 16, in unpack_arm64.s; table is read up to 4
+// bits. Reference: kernels.UnpackInt8.
+
+//go:noescape
+func unpack1NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+//go:noescape
+func unpack2NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+//go:noescape
+func unpack3NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+//go:noescape
+func unpack4NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+//go:noescape
+func unpack5NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+//go:noescape
+func unpack6NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+//go:noescape
+func unpack7NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+//go:noescape
+func unpack8NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
