@@ -11,7 +11,10 @@ import (
 // Options say which model to run and in what bounds. The zero value runs the
 // embedded model with everything chosen by the planner.
 type Options struct {
-	Model         string // path of a GGUF file; "" is the embedded model
+	Model string // path of a GGUF file; "" is the embedded model
+	// Overrides replace or add metadata, as KEY=TYPE:VALUE; see gguf.File.Override.
+	Overrides []string
+
 	ContextTokens int    // of all sessions together; 0: the planner chooses
 	Threads       int    // 0: the CPUs this process may use
 	BatchTokens   int    // tokens of one pass through a prompt; 0: DefaultBatchTokens

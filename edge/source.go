@@ -39,9 +39,9 @@ func Load(o Options) (*Source, error) {
 	if err != nil {
 		return nil, inputError{err}
 	}
-	f, err := openFile(o.Model)
+	f, err := OpenFile(o.Model, o.Overrides)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, err
 	}
 	s := &Source{options: o, file: f, set: set}
 	if err := s.read(); err != nil {

@@ -11,11 +11,11 @@ import (
 )
 
 // OpenVocabulary returns the tokenizer of a model or vocabulary-only file of
-// any architecture; "" is the embedded model.
-func OpenVocabulary(path string) (*tokenizer.Tokenizer, error) {
-	f, err := openFile(path)
+// any architecture; "" is the embedded model. For overrides see Options.
+func OpenVocabulary(path string, overrides ...string) (*tokenizer.Tokenizer, error) {
+	f, err := OpenFile(path, overrides)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, err
 	}
 	v, err := vocabulary(f)
 	if err != nil {
@@ -28,12 +28,24 @@ func OpenVocabulary(path string) (*tokenizer.Tokenizer, error) {
 	return t, nil
 }
 
-// openFile opens the GGUF file at path, "" being the embedded model.
-func openFile(path string) (*gguf.File, error) {
+// OpenFile opens the GGUF file at path, "" being the embedded model, of any
+// architecture. For overrides see Options.
+func OpenFile(path string, overrides []string) (f *gguf.File, err error) {
 	if path == "" {
-		return gguf.Parse(EmbeddedName, embeddedBytes())
+		f, err = gguf.Parse(EmbeddedName, embeddedBytes())
+	} else {
+		f, err = gguf.Open(path)
 	}
-	return gguf.Open(path)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	for _, text := range overrides {
+		if err := f.Override(text); err != nil {
+			f.Close()
+			return nil, inputError{err}
+		}
+	}
+	return f, nil
 }
 
 // vocabularyReader reads tokenizer keys and keeps the first error.

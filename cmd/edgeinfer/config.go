@@ -191,7 +191,7 @@ func setFromConfig(f *pflag.Flag, value any) error {
 }
 
 // repeatable are the flags that may be given more than once.
-var repeatable = []string{"reverse-prompt"}
+var repeatable = []string{"reverse-prompt", "override-kv"}
 
 // allFlags are the names of the flags of all commands.
 func allFlags(c *cobra.Command) map[string]bool {

@@ -44,15 +44,15 @@ it.`,
 }
 
 func (p *program) inspect(s *settings, metadata, fingerprint bool) error {
-	source, runError := edge.Load(edge.Options{Model: s.model})
+	source, runError := edge.Load(edge.Options{Model: s.model, Overrides: s.overrides})
 	var f *gguf.File
 	if runError == nil {
 		defer source.Close()
 		f = source.File()
 	} else {
 		var err error
-		if f, err = gguf.Open(s.model); err != nil {
-			return inputError{err}
+		if f, err = edge.OpenFile(s.model, s.overrides); err != nil {
+			return err
 		}
 		defer f.Close()
 	}

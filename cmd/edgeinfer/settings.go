@@ -21,6 +21,8 @@ type settings struct {
 	config string
 	model  string
 
+	overrides []string // metadata that replaces the file's
+
 	contextTokens                 int // plannedContext, or 0: the model's own
 	parallel                      int
 	budgetBytes, kvBudgetBytes    int64
@@ -63,7 +65,29 @@ func (s *settings) modelFile() flagGroup {
 	g.add("model", "m", "FILE", "",
 		"GGUF model file; without it, "+edge.EmbeddedName+" is used",
 		text(&s.model))
+	g.add("override-kv", "", "KEY=TYPE:VALUE", "",
+		"replace or add metadata, as in tokenizer.ggml.pre=str:llama-bpe; types are str, int, float "+
+			"and bool; several with commas, or repeated",
+		func(text string) error {
+			s.overrides = append(s.overrides, splitOverrides(text)...)
+			return nil
+		})
 	return g
+}
+
+// splitOverrides cuts a list at the commas that another KEY=TYPE: follows, so
+// that values may have commas of their own.
+func splitOverrides(list string) []string {
+	var overrides []string
+	for _, item := range strings.Split(list, ",") {
+		_, typed, _ := strings.Cut(item, "=")
+		if n := len(overrides); n > 0 && !strings.Contains(typed, ":") {
+			overrides[n-1] += "," + item
+			continue
+		}
+		overrides = append(overrides, item)
+	}
+	return overrides
 }
 
 // memory are the flags that shape the byte plan.
@@ -213,8 +237,9 @@ func (p *program) options(s *settings) (edge.Options, error) {
 		}
 	}
 	o := edge.Options{
-		Model: s.model, ContextTokens: max(s.contextTokens, 0), Threads: s.threads,
-		BatchTokens: s.batch, KV: kv, BudgetBytes: s.budgetBytes, KVBudgetBytes: s.kvBudgetBytes,
+		Model: s.model, Overrides: s.overrides,
+		ContextTokens: max(s.contextTokens, 0), Threads: s.threads, BatchTokens: s.batch, KV: kv,
+		BudgetBytes: s.budgetBytes, KVBudgetBytes: s.kvBudgetBytes,
 		Floor: s.floor, Planner: s.planner, Kernels: s.kernels, WindowTiles: s.windowTiles,
 		SinkTiles: s.sinkTiles, Parallel: s.parallel, AllowPaging: s.allowPaging, Lock: s.lock,
 		LogitRows: s.logitRows, Calibration: s.calibration,

@@ -128,7 +128,7 @@ func (t *templateVerb) readTemplate() (*chat.Template, error) {
 		t.note("%s brings no chat template; ChatML is used", edge.EmbeddedName)
 		return chat.Builtin("chatml")
 	}
-	f, err := gguf.Open(t.model)
+	f, err := edge.OpenFile(t.model, t.overrides)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ vocabulary-only files of any architecture will do.`,
 		if err != nil {
 			return err
 		}
-		vocabulary, err := edge.OpenVocabulary(s.model)
+		vocabulary, err := edge.OpenVocabulary(s.model, s.overrides...)
 		if err != nil {
 			return err
 		}

@@ -90,6 +90,7 @@ func unknownPre(name string) error {
 	if name == "" {
 		what = "the file names no pre-tokenizer"
 	}
-	return fmt.Errorf("%s; set tokenizer.ggml.pre to the one that the model was trained with: %s",
+	return fmt.Errorf("%s; give the one that the model was trained with, as in "+
+		"--override-kv tokenizer.ggml.pre=str:llama-bpe; there are %s",
 		what, strings.Join(PreTokenizers(), ", "))
 }

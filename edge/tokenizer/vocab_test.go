@@ -44,8 +44,9 @@ func TestBadVocabularies(t *testing.T) {
 		{change(spm, func(v *Vocab) { v.Types = v.Types[:3] }), "3 token types for 261 tokens"},
 		{change(bpe, func(v *Vocab) { v.Types = v.Types[:3] }), "3 token types for 260 tokens"},
 		{change(bpe, func(v *Vocab) { v.Pre = "klingon" }), `pre-tokenizer "klingon" is unknown; ` +
-			"set tokenizer.ggml.pre to the one that the model was trained with: a.x-4.0, "},
-		{change(bpe, func(v *Vocab) { v.Pre = "" }), "the file names no pre-tokenizer; set"},
+			"give the one that the model was trained with, as in --override-kv " +
+			"tokenizer.ggml.pre=str:llama-bpe; there are a.x-4.0, "},
+		{change(bpe, func(v *Vocab) { v.Pre = "" }), "the file names no pre-tokenizer; give"},
 		{change(bpe, func(v *Vocab) {
 			v.Merges, v.Tokens, v.Types = nil, append(v.Tokens, "longer"), append(v.Types, 1)
 		}), "261 tokens but no merges"},
