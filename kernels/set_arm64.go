@@ -30,6 +30,7 @@ func arch(sets []Set) []Set {
 	for bits := 1; bits <= 8; bits++ {
 		neon.Unpack[bits] = arm64.UnpackNEON(bits)
 	}
+	neon.Score = arm64.Score(false)
 	sets = append(sets, neon)
 	if !cpuid.CPU.Has(cpuid.ASIMDDP) {
 		return sets
@@ -39,5 +40,6 @@ func arch(sets []Set) []Set {
 	dot.Product[Q8_0] = arm64.ProductQ8_0Dot
 	dot.Product[Q4_0] = arm64.ProductQ4_0Dot
 	dot.Product[Q4_1] = arm64.ProductQ4_1Dot
+	dot.Score = arm64.Score(true)
 	return append(sets, dot)
 }

@@ -15,6 +15,16 @@ func callRows(rows, rowBytes int) int {
 	return min(rows, max(8, sliceBytes/rowBytes&^7))
 }
 
+// rowGroups returns the groups of a row and the length of all but the last. The
+// assembly takes channels sixteen by sixteen.
+func rowGroups(padded, group int) (groups, channels int) {
+	mustBeSixteens(padded | group)
+	if group >= padded {
+		return 1, padded
+	}
+	return (padded + group - 1) / group, group
+}
+
 // mustBeSixteens panics unless n is positive and a multiple of 16.
 func mustBeSixteens(n int) {
 	if n&15 != 0 || n <= 0 {
@@ -58,6 +68,41 @@ func UnpackNEON(bits int) UnpackFunc {
 				return
 			}
 			dst, payload = dst[n*padded:], payload[n*rowBytes:]
+		}
+	}
+}
+
+// ScoreFunc is the type of kernels.Set.Score.
+type ScoreFunc = func(scores []float32, codes []int8, padded, rows int,
+	q []int8, qScale, qSum, scales, minima []float32, group int)
+
+// Score returns the function that equals kernels.Score exactly, on base ASIMD or,
+// with dot, on SDOT.
+func Score(dot bool) ScoreFunc {
+	score := scoreNEON
+	if dot {
+		score = scoreDot
+	}
+	return func(scores []float32, codes []int8, padded, rows int,
+		q []int8, qScale, qSum, scales, minima []float32, group int) {
+		if rows == 0 {
+			return
+		}
+		groups, group := rowGroups(padded, group)
+		scores, codes, scales = scores[:rows], codes[:rows*padded], scales[:rows*groups]
+		query, scale := &q[:padded][0], &qScale[:groups][0]
+		var low, sum *float32
+		if minima != nil {
+			minima, sum = minima[:rows*groups], &qSum[:groups][0]
+		}
+		for r := 0; r < rows; {
+			n := callRows(rows-r, padded)
+			if minima != nil {
+				low = &minima[r*groups]
+			}
+			score(&scores[r], &codes[r*padded], padded, n, query,
+				scale, sum, &scales[r*groups], low, 4*groups, group)
+			r += n
 		}
 	}
 }

@@ -30,3 +30,16 @@ func unpack7NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *in
 
 //go:noescape
 func unpack8NEON(dst *int8, payload *byte, rowBytes, padded, rows int, table *int8)
+
+// The scores of rows ≥ 1 rows, their scales and minima scaleBytes bytes a row;
+// minima and qSum are nil together. In score_arm64.s. Reference: kernels.Score.
+
+//go:noescape
+func scoreNEON(scores *float32, codes *int8, padded, rows int, q *int8,
+	qScale, qSum, scales, minima *float32, scaleBytes, group int)
+
+// scoreDot needs SDOT.
+//
+//go:noescape
+func scoreDot(scores *float32, codes *int8, padded, rows int, q *int8,
+	qScale, qSum, scales, minima *float32, scaleBytes, group int)
