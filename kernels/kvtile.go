@@ -6,32 +6,50 @@ package kernels
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // PackRow quantizes x [headDim] into one row of a tile of f, which must be a
 // row format. Reference of the row-wise writes: a tile written row by row in
 // any order equals the tile written at once.
 func (f KVFormat) PackRow(tile []byte, row int, x []float32) {
-	switch f.Kind {
-	case KVAffine:
-		PackAffineRow(tile, f, row, x)
-	case KVRows:
-		PackLevelRow(tile, f, row, x)
-	default:
-		panic(fmt.Sprintf("kernels: BUG: format %v has no quantized rows", f))
-	}
+	f.PackRowBy(&references, tile, row, slices.Clone(x), make([]uint8, PaddedHeadDim(len(x))))
 }
 
 // PackTile quantizes 32 rows, x [32][padded] of which headDim channels count.
 // header is the head's two bytes of f.PageHeaderBytes, nil where there are none.
 func (f KVFormat) PackTile(tile, header []byte, x []float32, headDim int) {
+	f.PackTileBy(&references, tile, header, slices.Clone(x), headDim,
+		make([]uint8, PaddedHeadDim(headDim)))
+}
+
+// references are what the packing above is done by.
+var references = Generic()
+
+// PackRowBy is PackRow with the functions of a Set: the same bits, sooner. It
+// overwrites x, and codes [padded], which is room to work in.
+func (f *KVFormat) PackRowBy(set *Set, tile []byte, row int, x []float32, codes []uint8) {
+	switch f.Kind {
+	case KVAffine:
+		PackAffineRow(tile, *f, row, x)
+	case KVRows:
+		packLevelRow(set, tile, f, row, x, codes)
+	default:
+		panic(fmt.Sprintf("kernels: BUG: format %v has no quantized rows", f))
+	}
+}
+
+// PackTileBy is PackTile with the functions of a Set: the same bits, sooner. It
+// overwrites x, and codes [padded], which is room to work in.
+func (f *KVFormat) PackTileBy(set *Set, tile, header []byte, x []float32, headDim int,
+	codes []uint8) {
 	if !f.ByRow() {
-		PackChannelTile(tile, header, f, x, headDim)
+		PackChannelTile(tile, header, *f, x, headDim)
 		return
 	}
 	padded := PaddedHeadDim(headDim)
 	for row := 0; row < TileTokens; row++ {
-		f.PackRow(tile, row, x[row*padded:row*padded+headDim])
+		f.PackRowBy(set, tile, row, x[row*padded:row*padded+headDim], codes)
 	}
 }
 
@@ -122,7 +140,7 @@ func (f *KVFormat) readCompact(s, m []float32, tile, header []byte) {
 }
 
 // FiniteRow maps what no finite IEEE half holds, before a row is centred or
-// rotated: NaN to 0, magnitudes above 65504 to ±65504.
+// rotated: NaN to 0, magnitudes above 65504 to ±65504. Reference of Set.Finite.
 func FiniteRow(x []float32) {
 	for i, v := range x {
 		x[i] = finiteHalf(v)

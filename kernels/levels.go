@@ -43,32 +43,27 @@ func quantizeLevels() (tables [LloydMaxBits + 1][16]int8, units [LloydMaxBits + 
 	return tables, units
 }
 
-// PackLevelRow fits row of tile to x [headDim] and writes it; codes of padded
-// channels are 0. Any input has a defined result: what is no finite half is
-// taken as one first (finiteHalf), a scale beyond 65504 is stored as 65504, and a
-// group whose scale rounds to 0 reads as zeros.
-func PackLevelRow(tile []byte, f KVFormat, row int, x []float32) {
+// packLevelRow fits row of tile to x [headDim] and writes it; codes of padded
+// channels are 0. It overwrites x and codes [padded]. Any input has a defined
+// result: what is no finite half is taken as one first (finiteHalf), a scale beyond
+// 65504 is stored as 65504, and a group whose scale rounds to 0 reads as zeros.
+func packLevelRow(set *Set, tile []byte, f *KVFormat, row int, x []float32, codes []uint8) {
 	padded := PaddedHeadDim(len(x))
 	scales, payload := levelRow(tile, f, row, padded)
-	var (
-		codes  [MaxHeadDim]uint8
-		finite [maxGroup]float32
-	)
+	set.Finite(x)
 	for g := 0; g*f.Group < len(x); g++ {
 		from, to := g*f.Group, min((g+1)*f.Group, len(x))
-		group := finite[:to-from]
-		for i, v := range x[from:to] {
-			group[i] = finiteHalf(v)
-		}
 		var scale float32
 		if f.Bits <= LloydMaxBits {
-			scale = FitLloydMax(codes[from:to], group, f.Bits, f.Debias)
+			scale = set.FitLevels(codes[from:to], x[from:to], levelTables[f.Bits],
+				1<<(f.Bits-1), f.Debias)
 		} else {
-			scale = FitUniform(codes[from:to], group, f.Bits, f.Debias)
+			scale = set.FitUniform(codes[from:to], x[from:to], f.Bits, f.Debias)
 		}
 		binary.LittleEndian.PutUint16(scales[2*g:], F32ToF16(scale))
 	}
-	PackCodes(payload, codes[:padded], f.Bits)
+	clear(codes[len(x):padded])
+	set.Pack(payload, codes[:padded], f.Bits)
 }
 
 // UnpackLevelRows reads the first rows rows of tile into dst [rows][padded]:
@@ -77,7 +72,7 @@ func UnpackLevelRows(dst []float32, tile []byte, f KVFormat, headDim, rows int) 
 	padded := PaddedHeadDim(headDim)
 	var codes [MaxHeadDim]int8
 	for row := 0; row < rows; row++ {
-		scales, payload := levelRow(tile, f, row, padded)
+		scales, payload := levelRow(tile, &f, row, padded)
 		UnpackInt8(codes[:padded], payload, len(payload), padded, 1, f.table(), f.Bits)
 		x := dst[row*padded : (row+1)*padded]
 		for g := 0; g*f.Group < headDim; g++ {
@@ -121,7 +116,7 @@ func (f KVFormat) table() []int8 {
 }
 
 // levelRow cuts out the scales and the codes of one row.
-func levelRow(tile []byte, f KVFormat, row, padded int) (scales, payload []byte) {
+func levelRow(tile []byte, f *KVFormat, row, padded int) (scales, payload []byte) {
 	metaBytes, rowBytes := 2*groupsOf(padded, f.Group), padded*f.Bits/8
 	start := TileTokens*metaBytes + row*rowBytes
 	return tile[row*metaBytes : (row+1)*metaBytes], tile[start : start+rowBytes]

@@ -22,13 +22,15 @@ const LloydMaxBits = 4
 // LloydMaxTable returns the 2^bits levels for a unit Gaussian.
 func LloydMaxTable(bits int) []float32 { return lloydMax[bits] }
 
-// levelTables are the tables by bits as FitLevels takes them.
 var levelTables = func() (tables [LloydMaxBits + 1][]float32) {
 	for bits := 1; bits <= LloydMaxBits; bits++ {
 		tables[bits] = levelTable(lloydMax[bits])
 	}
 	return tables
 }()
+
+// LevelTable returns the table of bits as FitLevels takes it.
+func LevelTable(bits int) []float32 { return levelTables[bits] }
 
 // FitLloydMax fits one group to the table of bits: x̂ = scale·table[code]. With
 // debias the inner product of x̂ with x is that of x with itself, which values need

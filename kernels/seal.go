@@ -59,7 +59,7 @@ func levelTable(levels []float32) []float32 {
 
 // FitLevels is the reference of Set.FitLevels. It fits one group of finite values
 // within ±65504 to levels around 0: x̂ = ±scale·level[k]. Code half+k is level k of
-// table (levelTable), code half−1−k its negative.
+// table (LevelTable), code half−1−k its negative.
 //
 // The scale begins as the root mean square and is refitted twice to ⟨x,c⟩/⟨c,c⟩,
 // c the levels nearest to x/scale, each time rounded to an IEEE half; the codes are

@@ -86,6 +86,10 @@ type Set struct {
 	// Reference: Mix. Bound: (rows+1)·2⁻²³·(|out| + Σ|w·code|).
 	Mix func(out []float32, codes []int8, padded, rows int, w []float32, group int)
 
+	// ScaleRows computes what Mix takes: dst[r·ng+g] = w[r]·scales[r·ng+g], ng scales
+	// a row, r < len(w), g < ng. Reference: ScaleRows. Exact.
+	ScaleRows func(dst, w, scales []float32, ng int)
+
 	// DotRows computes scores[r] = Σ_{c < len(q)} q[c]·x[r·stride+c].
 	// Reference: DotRows. Bound as for Product.
 	DotRows func(scores, x []float32, stride, rows int, q []float32)
@@ -112,6 +116,26 @@ type Set struct {
 	// Max returns the largest of x, −∞ where x is empty; NaN counts as nothing.
 	// Reference: Max. Exact but for the sign of zero.
 	Max func(x []float32) float32
+
+	// The steps of sealing a row, see seal.go.
+
+	// Finite maps NaN to 0 and magnitudes above 65504 to ±65504.
+	// Reference: FiniteRow. Exact.
+	Finite func(x []float32)
+
+	// FitLevels fits one group of 1 to 128 values within ±65504 to half levels on
+	// either side of 0: it writes codes [len(x)] and returns the scale, a half.
+	// table is a LevelTable, half 1 to 8. Reference: FitLevels. Exact.
+	FitLevels func(codes []uint8, x, table []float32, half int, debias bool) (scale float32)
+
+	// FitUniform fits one group of 1 to 128 values within ±65504 to a uniform grid
+	// of 2^bits levels, 1 to 8 bits: it writes codes [len(x)] and returns the scale,
+	// a half. Reference: FitUniform. Exact.
+	FitUniform func(codes []uint8, x []float32, bits int, debias bool) (scale float32)
+
+	// Pack writes the codes of a row as planes, len(codes)·bits/8 bytes; len(codes) is
+	// a multiple of 16. Reference: PackCodes. Exact.
+	Pack func(dst []byte, codes []uint8, bits int)
 }
 
 // Generic returns the Set made of the references alone. It runs everywhere.
@@ -126,6 +150,8 @@ func Generic() Set {
 		Dot: Dot, Axpy: Axpy, WidenF16: WidenF16, NarrowF16: NarrowF16,
 		Unpack: unpackInt8(), Score: Score, Mix: Mix, DotRows: DotRows, AxpyRows: AxpyRows,
 		QuantizeQuery: QuantizeQuery, Walsh: Walsh, ExpSum: ExpSum, Max: Max,
+		ScaleRows: ScaleRows, Finite: FiniteRow, FitLevels: FitLevels, FitUniform: FitUniform,
+		Pack: PackCodes,
 	}
 }
 

@@ -35,6 +35,7 @@ func selfTest(s kernels.Set) []testResult {
 	}
 	results = append(results, testDot(s), testAxpy(s), testWiden(s), testNarrow(s))
 	results = append(results, selfTestAttention(s)...)
+	results = append(results, selfTestSealing(s)...)
 	for i := range results {
 		results[i].Set = s.Name
 	}

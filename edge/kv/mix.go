@@ -37,23 +37,16 @@ func (j *attendJob) mixCodes(w *scratch, mix, weights []float32, from int) {
 	l := j.layer
 	f := &l.sides[valueSide].format
 	ng := rowGroups(f, l.padded)
-	n := len(weights) * ng
-	scaled, scales := w.scaled[:n], w.tile.Scales[from*ng:][:n]
-	for r, weight := range weights {
-		for g := r * ng; g < (r+1)*ng; g++ {
-			scaled[g] = weight * scales[g]
-		}
-	}
-	j.cache.set.Mix(mix, w.tile.Codes[from*l.padded:], l.padded, len(weights), scaled, f.Group)
+	scaled, set := w.scaled[:len(weights)*ng], j.cache.set
+	set.ScaleRows(scaled, weights, w.tile.Scales[from*ng:], ng)
+	set.Mix(mix, w.tile.Codes[from*l.padded:], l.padded, len(weights), scaled, f.Group)
 	if !f.HasMinima() {
 		return
 	}
-	minima := w.tile.Minima[from*ng:][:n]
-	for g := range ng {
-		var offset float32
-		for r, weight := range weights {
-			offset += float32(weight * minima[r*ng+g])
-		}
+	offsets := w.folded[:ng] // free until the next tile of keys
+	clear(offsets)
+	set.AxpyRows(offsets, weights, w.tile.Minima[from*ng:], ng, len(weights))
+	for g, offset := range offsets {
 		group := mix[g*f.Group : min((g+1)*f.Group, l.padded)]
 		for i := range group {
 			group[i] += offset

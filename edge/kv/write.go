@@ -64,7 +64,7 @@ func (j *writeJob) freezeMean(head int, w *scratch) {
 	}
 	rows, mean := w.rows[:tileTokens*l.padded], l.mean(s, head)
 	j.cache.set.WidenF16(rows, l.sides[keySide].rawTile(s, l.sinks, 0, head))
-	kernels.FiniteRow(rows)
+	j.cache.set.Finite(rows)
 	clear(mean)
 	for t := range tileTokens {
 		for i, v := range rows[t*l.padded:][:len(mean)] {
@@ -89,7 +89,8 @@ func (j *writeJob) seal(which, own, head int, w *scratch) {
 	for t := range tileTokens {
 		j.transform(which, head, rows[t*l.padded:][:l.HeadDim])
 	}
-	d.format.PackTile(d.page(s, tile, head), d.header(s, tile, head), rows, l.HeadDim)
+	d.format.PackTileBy(j.cache.set, d.page(s, tile, head), d.header(s, tile, head), rows,
+		l.HeadDim, w.halves)
 }
 
 // transform makes a row ready for coding: centred, balanced, rotated, as the
@@ -97,7 +98,7 @@ func (j *writeJob) seal(which, own, head int, w *scratch) {
 func (j *writeJob) transform(which, head int, x []float32) {
 	l := j.layer
 	f := &l.sides[which].format
-	kernels.FiniteRow(x)
+	j.cache.set.Finite(x)
 	if which == keySide && l.means != nil {
 		for i, m := range l.mean(j.session, head) {
 			x[i] -= m
@@ -132,6 +133,6 @@ func (j *writeJob) append(which, own, head, row int, x []float32, w *scratch) {
 		j.cache.set.NarrowF16(halves, x)
 		j.cache.set.WidenF16(rounded, halves)
 		j.transform(which, head, rounded)
-		d.format.PackRow(d.page(s, own, head), row, rounded)
+		d.format.PackRowBy(j.cache.set, d.page(s, own, head), row, rounded, w.halves)
 	}
 }
