@@ -362,7 +362,7 @@ func checkFilled(t *testing.T, f KVFormat, d int) {
 
 // looseError is 1.3 times the relative square error κ of the format's kind in
 // groups of 128, the largest: room for a tile of 32 rows, none for a group or a plane
-// in the wrong place. TestKappaOfTheNotes holds the figures themselves. A scale
+// in the wrong place. TestKappaTable holds the figures themselves. A scale
 // without bias leaves κ/(1−κ).
 func looseError(f KVFormat) float64 {
 	levels := [...]float64{1: 0.37, 0.118, 0.034, 0.0093, 0.0027, 6.7e-4, 1.7e-4, 4.2e-5}
