@@ -18,9 +18,10 @@
 //     text from outside cannot spell one;
 //   - of special tokens that overlap in a text the first wins, not the longest;
 //   - a token </s> of type normal is no control token: it is an HTML tag;
-//   - the words of gpt-4o, tekken and deepseek-llm are cut by the expressions
-//     of the models' own tokenizer.json, where llama.cpp takes letters beyond
-//     ASCII for upper and lower case at once and U+3000 for no punctuation;
+//   - the words of gpt-4o, tekken, deepseek-llm and deepseek-coder are cut by
+//     the expressions of the models' own tokenizer.json, where llama.cpp takes
+//     letters beyond ASCII for upper and lower case at once, and white space
+//     beyond ASCII for a member of no range (U+3000 for no punctuation);
 //   - bytes that are not UTF-8 are encoded as they are, not as U+FFFD;
 //   - Unicode is 15.0, which lacks the CJK extension I of 15.1.
 package tokenizer

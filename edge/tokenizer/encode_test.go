@@ -405,6 +405,32 @@ func TestLongWordsInTime(t *testing.T) {
 	}
 }
 
+// TestLongWordsAreLinear: eight times as much of one character takes about eight
+// times as long, and n log n not much more; 64 times would be quadratic.
+func TestLongWordsAreLinear(t *testing.T) {
+	const small, large = 12_500, 100_000
+	for _, name := range []string{"llama-bpe", "deepseek-llm", "llama-spm"} {
+		tok := loadNamed(t, name)
+		dst := make([]int32, 0, large+8)
+		for _, c := range []string{"a", " ", "é", "1", "\n"} {
+			took := func(bytes int) time.Duration {
+				text, best := strings.Repeat(c, bytes/len(c)), time.Hour
+				for range 5 {
+					start := time.Now()
+					tok.Encode(dst[:0], text, Options{})
+					best = min(best, time.Since(start))
+				}
+				return best
+			}
+			a, b := took(small), took(large)
+			t.Logf("%s: %d bytes of %q in %v, %d in %v", name, small, c, a, large, b)
+			if b > 30*a+time.Millisecond {
+				t.Errorf("%s: %d bytes of %q take %v, %d bytes %v", name, small, c, a, large, b)
+			}
+		}
+	}
+}
+
 // TestEncodeAllocatesNothing on the way of ordinary text.
 func TestEncodeAllocatesNothing(t *testing.T) {
 	tok := must(t, smallBPE("smollm", [2]string{"a", "b"}, [2]string{" ", "a"}))

@@ -4,6 +4,9 @@ package tokenizer
 // against rows that were derived independently.
 
 import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"os"
 	"slices"
 	"strconv"
@@ -160,5 +163,49 @@ func TestPeerRows(t *testing.T) {
 	got := tok.Encode(nil, "<|im_start|>", Options{Special: true})
 	if !slices.Equal(got, []int32{1}) {
 		t.Errorf("smollm: <|im_start|> as a control token = %v; want [1]", got)
+	}
+}
+
+// TestNamesMeanWhatThePeerMeans: every name of a pre-tokenizer that llama.cpp
+// has too gives its ids.
+func TestNamesMeanWhatThePeerMeans(t *testing.T) {
+	data, err := os.ReadFile("testdata/pretokenizers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct{ Names map[string][]string }
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	tok := loadNamed(t, "qwen2")
+	text, err := os.ReadFile(shared.Path(t, "models", "vocab", "ggml-vocab-qwen2.gguf.inp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := map[string]bool{"gpt-neox": true, "gemma-4": true, "gemma4": true} // not the peer's
+	for want, names := range golden.Names {
+		for _, name := range names {
+			row := preTokenizerOf(name)
+			if row == nil {
+				t.Errorf("%s is missing", name)
+				continue
+			}
+			tok.stages, tok.ignoreMerges = row.stages, row.ignoreMerges // what New takes of it
+			ids, err := json.Marshal(tok.Encode(nil, string(text), Options{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			hash := fnv.New64a()
+			hash.Write(ids)
+			if got := fmt.Sprintf("%016x", hash.Sum64()); got != want {
+				t.Errorf("%s: ids with hash %s, want %s", name, got, want)
+			}
+			checked[name] = true
+		}
+	}
+	for _, name := range PreTokenizers() {
+		if !checked[name] {
+			t.Errorf("%s is not compared with the peer", name)
+		}
 	}
 }
