@@ -90,6 +90,9 @@ func (f KVFormat) fitAffine(codes []byte, x []float32) (scale, low uint16) {
 	case FitsHQQ:
 		FitHQQ(codes, s[:], m[:], x, g, f.Bits)
 		m[0] = -float32(m[0] * s[0])
+		if least, most := g.bounds(x, 0); most-least <= hqqMinRange {
+			s[0] = 0 // HQQ's scale of 1 stands for nothing, and chan-c would share it
+		}
 	case FitsQuanto:
 		FitQuanto(codes, s[:], m[:], x, g, f.Bits)
 		m[0] = -m[0]
@@ -99,6 +102,9 @@ func (f KVFormat) fitAffine(codes []byte, x []float32) (scale, low uint16) {
 	case FitsQuantoZP:
 		FitQuantoZeroPoint(codes, s[:], zero[:], x, g, f.Bits)
 		m[0] = -float32(float32(zero[0]) * s[0])
+		if roundHalf(s[0]) == 0 {
+			m[0], _ = g.bounds(x, 0) // no whole zero stands for it
+		}
 	case FitsAbsmax:
 		FitQuantoAbsmax(bytes[:n], s[:], x, g)
 		for i, c := range bytes[:n] {
