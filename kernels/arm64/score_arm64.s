@@ -18,13 +18,14 @@
 // V4-V7, V18, V19 and V31 carry them over.
 //
 //	R0  scores of the rows in work  R6  of the rows to finish, 0 inside of rows
-//	R2  query                       R16 the same, walking
-//	R3  bytes of a row's scales     R12-R15 scales of rows 0-3, walking
-//	R4  rows left                   R8-R11  codes of rows 0-3, walking
-//	R5  channels of a row           R24 those left
-//	R7  channels of a group         R25 those left
-//	R17 scale of the query          R23 its sum, 0 where there are no minima
-//	R19-R22 minima of rows 0-3      R1  1 where scales and minima of rows adjoin
+//	R2  query                       R16 channels done, R24 = R16+16
+//	R3  bytes of a row's scales     R7  bytes of scales done
+//	R4  rows left                   R8-R11  codes of rows 0-3
+//	R5  channels of a row           R12-R15 scales of rows 0-3
+//	R17 scales of the query         R19-R22 minima of rows 0-3
+//	R23 its sums, 0 where there are no minima
+//	R25 channels left in the group
+//	R1  1 where the scales and minima of the rows adjoin
 //
 //	V0, V1   query                  V4-V7   dots of rows 0-3, four lanes each
 //	V8-V15   codes of rows 0-3      V22-V29 products
@@ -33,10 +34,22 @@
 
 // ---- Steps of 32 and 16 channels. FIRST begins a group and finishes the last.
 
-#define LOAD_32(row, v0, v1) FLDPQ.P 32(row), (v0, v1)
-#define LOAD_16(row, v0) FMOVQ.P 16(row), v0
+#define LOAD_ROWS_16 \
+	LDR_Q(16, 2, 0)   \
+	LDR_Q(16, 8, 8)   \
+	LDR_Q(16, 9, 10)  \
+	LDR_Q(16, 10, 12) \
+	LDR_Q(16, 11, 14) \
+	ADD $16, R16      \
+	ADD $16, R24
 
-// FINISH adds the last group to V31, its dots being in V20.
+// SUM_LAST leaves the dots of the last group in V20.
+#define SUM_LAST \
+	ADDP_4S(5, 4, 20)   \
+	ADDP_4S(7, 6, 21)   \
+	ADDP_4S(21, 20, 20)
+
+// FINISH adds the last group to V31.
 #define FINISH \
 	SCVTF_4S(20, 20)    \
 	FMUL_4S(18, 20, 20) \
@@ -45,17 +58,24 @@
 
 // Two products of int8 fit int16: 2·128·127 = 32512.
 #define FIRST_32_NEON \
-	LOAD_32(R16, F0, F1)  \
-	LOAD_32(R8, F8, F9)   \
+	LDR_Q(16, 2, 0) \
+	LDR_Q(16, 8, 8) \
+	LDR_Q(24, 2, 1) \
+	LDR_Q(24, 8, 9) \
 	ADDP_4S(5, 4, 20)     \
-	LOAD_32(R9, F10, F11) \
+	LDR_Q(16, 9, 10) \
 	ADDP_4S(7, 6, 21)     \
+	LDR_Q(24, 9, 11) \
 	SMULL_8H(0, 8, 22)    \
+	LDR_Q(16, 10, 12) \
 	SMULL_8H(1, 9, 26)    \
-	LOAD_32(R10, F12, F13) \
+	LDR_Q(24, 10, 13) \
 	SMULL_8H(0, 10, 23)   \
+	LDR_Q(16, 11, 14) \
 	SMULL_8H(1, 11, 27)   \
-	LOAD_32(R11, F14, F15) \
+	LDR_Q(24, 11, 15) \
+	ADD $32, R16 \
+	ADD $32, R24 \
 	ADDP_4S(21, 20, 20)   \
 	SMULL_8H(0, 12, 24)   \
 	SMULL_8H(1, 13, 28)   \
@@ -78,20 +98,27 @@
 	SADDLP_4S(25, 7)      \
 	SADALP_4S(26, 4)      \
 	SADALP_4S(27, 5)      \
-	FADD_4S(19, 31, 31)   \
 	SADALP_4S(28, 6)      \
-	SADALP_4S(29, 7)
+	SADALP_4S(29, 7)      \
+	FADD_4S(19, 31, 31)
 
 #define NEXT_32_NEON \
-	LOAD_32(R16, F0, F1)  \
-	LOAD_32(R8, F8, F9)   \
-	LOAD_32(R9, F10, F11) \
+	LDR_Q(16, 2, 0) \
+	LDR_Q(16, 8, 8) \
+	LDR_Q(24, 2, 1) \
+	LDR_Q(24, 8, 9) \
+	LDR_Q(16, 9, 10) \
+	LDR_Q(24, 9, 11) \
 	SMULL_8H(0, 8, 22)    \
+	LDR_Q(16, 10, 12) \
 	SMULL_8H(1, 9, 26)    \
-	LOAD_32(R10, F12, F13) \
+	LDR_Q(24, 10, 13) \
 	SMULL_8H(0, 10, 23)   \
+	LDR_Q(16, 11, 14) \
 	SMULL_8H(1, 11, 27)   \
-	LOAD_32(R11, F14, F15) \
+	LDR_Q(24, 11, 15) \
+	ADD $32, R16 \
+	ADD $32, R24 \
 	SMULL_8H(0, 12, 24)   \
 	SMULL_8H(1, 13, 28)   \
 	SMULL_8H(0, 14, 25)   \
@@ -113,13 +140,6 @@
 	SADALP_4S(28, 6)      \
 	SADALP_4S(29, 7)
 
-#define LOAD_ROWS_16 \
-	LOAD_16(R16, F0)  \
-	LOAD_16(R8, F8)   \
-	LOAD_16(R9, F10)  \
-	LOAD_16(R10, F12) \
-	LOAD_16(R11, F14)
-
 #define PRODUCTS_16 \
 	SMULL_8H(0, 8, 22)   \
 	SMULL_8H(0, 10, 23)  \
@@ -129,11 +149,6 @@
 	SMLAL2_8H(0, 10, 23) \
 	SMLAL2_8H(0, 12, 24) \
 	SMLAL2_8H(0, 14, 25)
-
-#define SUM_LAST \
-	ADDP_4S(5, 4, 20)   \
-	ADDP_4S(7, 6, 21)   \
-	ADDP_4S(21, 20, 20)
 
 #define FIRST_16_NEON \
 	LOAD_ROWS_16     \
@@ -153,40 +168,63 @@
 	SADALP_4S(24, 6) \
 	SADALP_4S(25, 7)
 
+#define ZERO_DOTS \
+	VMOVI $0, V4.B16 \
+	VMOVI $0, V5.B16 \
+	VMOVI $0, V6.B16 \
+	VMOVI $0, V7.B16
+
 #define FIRST_32_DOT \
-	LOAD_32(R16, F0, F1)   \
-	LOAD_32(R8, F8, F9)    \
+	LDR_Q(16, 2, 0) \
 	ADDP_4S(5, 4, 20)      \
+	LDR_Q(16, 8, 8) \
 	ADDP_4S(7, 6, 21)      \
-	LOAD_32(R9, F10, F11)  \
-	ZERO4(V4, V5, V6, V7)  \
-	LOAD_32(R10, F12, F13) \
+	LDR_Q(16, 9, 10) \
+	VMOVI $0, V4.B16 \
+	LDR_Q(16, 10, 12) \
+	VMOVI $0, V5.B16 \
+	LDR_Q(16, 11, 14) \
+	VMOVI $0, V6.B16 \
+	LDR_Q(24, 2, 1) \
+	VMOVI $0, V7.B16 \
+	LDR_Q(24, 8, 9) \
 	ADDP_4S(21, 20, 20)    \
+	LDR_Q(24, 9, 11) \
 	SDOT_16B(0, 8, 4)      \
+	LDR_Q(24, 10, 13) \
 	SDOT_16B(0, 10, 5)     \
-	LOAD_32(R11, F14, F15) \
-	SCVTF_4S(20, 20)       \
+	LDR_Q(24, 11, 15) \
 	SDOT_16B(0, 12, 6)     \
+	SCVTF_4S(20, 20)       \
+	ADD $32, R16 \
 	SDOT_16B(0, 14, 7)     \
-	FMUL_4S(18, 20, 20)    \
+	ADD $32, R24 \
 	SDOT_16B(1, 9, 4)      \
+	FMUL_4S(18, 20, 20)    \
 	SDOT_16B(1, 11, 5)     \
-	FADD_4S(20, 31, 31)    \
 	SDOT_16B(1, 13, 6)     \
+	FADD_4S(20, 31, 31)    \
 	SDOT_16B(1, 15, 7)     \
 	FADD_4S(19, 31, 31)
 
 #define NEXT_32_DOT \
-	LOAD_32(R16, F0, F1)   \
-	LOAD_32(R8, F8, F9)    \
-	LOAD_32(R9, F10, F11)  \
-	LOAD_32(R10, F12, F13) \
+	LDR_Q(16, 2, 0) \
+	LDR_Q(16, 8, 8) \
+	LDR_Q(16, 9, 10) \
+	LDR_Q(16, 10, 12) \
+	LDR_Q(16, 11, 14) \
+	LDR_Q(24, 2, 1) \
+	LDR_Q(24, 8, 9) \
 	SDOT_16B(0, 8, 4)      \
+	LDR_Q(24, 9, 11) \
 	SDOT_16B(0, 10, 5)     \
-	LOAD_32(R11, F14, F15) \
+	LDR_Q(24, 10, 13) \
 	SDOT_16B(0, 12, 6)     \
+	LDR_Q(24, 11, 15) \
 	SDOT_16B(0, 14, 7)     \
+	ADD $32, R16 \
 	SDOT_16B(1, 9, 4)      \
+	ADD $32, R24 \
 	SDOT_16B(1, 11, 5)     \
 	SDOT_16B(1, 13, 6)     \
 	SDOT_16B(1, 15, 7)
@@ -198,10 +236,10 @@
 	SDOT_16B(0, 14, 7)
 
 #define FIRST_16_DOT \
-	LOAD_ROWS_16          \
-	SUM_LAST              \
-	ZERO4(V4, V5, V6, V7) \
-	DOTS_16               \
+	LOAD_ROWS_16 \
+	SUM_LAST     \
+	ZERO_DOTS    \
+	DOTS_16      \
 	FINISH
 
 #define NEXT_16_DOT \
@@ -210,35 +248,29 @@
 
 // ---- Around the steps
 
-// LAST_IF_PAST(n, …): where there is no row n−1, it is the one before it.
-#define LAST_IF_PAST(n, row, scale, min, nextRow, nextScale, nextMin) \
-	CMP  $n, R4                           \
-	ADD  R5, row, nextRow                 \
-	ADD  R3, scale, nextScale             \
-	ADD  R3, min, nextMin                 \
-	CSEL LT, row, nextRow, nextRow        \
-	CSEL LT, scale, nextScale, nextScale  \
-	CSEL LT, min, nextMin, nextMin
+// FOUR_FROM leaves four addresses, step apart, that follow row3.
+#define FOUR_FROM(row0, row1, row2, row3, step) \
+	ADD step, row3, row0    \
+	ADD step<<1, row3, row1 \
+	ADD step<<1, row0, row2 \
+	ADD step<<1, row1, row3
 
-// ENTER_ROWS goes to the rows behind those that R11, R15 and R22 have walked to.
-#define ENTER_ROWS \
-	MOVD R11, R8                                     \
-	MOVD R15, R12                                    \
-	MOVD R22, R19                                    \
-	LAST_IF_PAST(2, R8, R12, R19, R9, R13, R20)      \
-	LAST_IF_PAST(3, R9, R13, R20, R10, R14, R21)     \
-	LAST_IF_PAST(4, R10, R14, R21, R11, R15, R22)    \
-	MOVD R2, R16                                     \
-	MOVD qScale+40(FP), R17                          \
-	MOVD qSum+48(FP), R23                            \
-	MOVD R5, R24
+// LAST_AGAIN is for fewer than four rows, with the flags of a comparison of the
+// number: the last row takes the places behind it too.
+#define LAST_AGAIN(row0, row1, row2, row3) \
+	CSEL LT, row0, row1, row1 \
+	CSEL LE, row1, row2, row2 \
+	MOVD row2, row3
 
-// FOUR_OF loads a factor of each row and moves on.
-#define FOUR_OF(row0, row1, row2, row3, v) \
-	VLD1.P 4(row0), v.S[0] \
-	VLD1.P 4(row1), v.S[1] \
-	VLD1.P 4(row2), v.S[2] \
-	VLD1.P 4(row3), v.S[3]
+// FOUR_OF loads a factor of each row into v; V20 and V21 are scratch.
+#define FOUR_OF(row0, row1, row2, row3, f, v) \
+	FMOVS (row0)(R7), f           \
+	FMOVS (row1)(R7), F20         \
+	FMOVS (row2)(R7), F21         \
+	FMOVS (row3)(R7), F30         \
+	VZIP1 V20.S4, v.S4, v.S4      \
+	VZIP1 V30.S4, V21.S4, V21.S4  \
+	VZIP1 V21.D2, v.D2, v.D2
 
 #define FIRST_32 FIRST_32_NEON
 #define FIRST_16 FIRST_16_NEON
