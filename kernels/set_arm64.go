@@ -30,7 +30,7 @@ func arch(sets []Set) []Set {
 	for bits := 1; bits <= 8; bits++ {
 		neon.Unpack[bits] = arm64.UnpackNEON(bits)
 	}
-	neon.Score = arm64.Score(false)
+	neon.Score, neon.Mix = arm64.Score(false), arm64.MixNEON
 	sets = append(sets, neon)
 	if !cpuid.CPU.Has(cpuid.ASIMDDP) {
 		return sets

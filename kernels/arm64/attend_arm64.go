@@ -106,3 +106,35 @@ func Score(dot bool) ScoreFunc {
 		}
 	}
 }
+
+// MixNEON equals kernels.Mix within the bound of kernels.Set.
+func MixNEON(out []float32, codes []int8, padded, rows int, w []float32, group int) {
+	if rows == 0 {
+		return
+	}
+	groups, group := rowGroups(padded, group)
+	out, codes, w = out[:padded], codes[:rows*padded], w[:rows*groups]
+	for r := 0; r < rows; {
+		n := callRows(rows-r, padded)
+		c, g, left := 0, 0, group // left: channels of group g from c on
+		for c < padded {
+			to, from, weights := &out[c], &codes[r*padded+c], &w[r*groups+g]
+			panel := 16
+			switch {
+			case c+64 <= padded && left >= 64:
+				panel = 64
+				mix64NEON(to, from, padded, n, weights, 4*groups, 0)
+			case c+64 <= padded && left == 32 && group >= 32:
+				panel = 64
+				mix64NEON(to, from, padded, n, weights, 4*groups, 4)
+			default:
+				mix16NEON(to, from, padded, n, weights, 4*groups)
+			}
+			for left -= panel; left <= 0; left += group {
+				g++
+			}
+			c += panel
+		}
+		r += n
+	}
+}

@@ -43,3 +43,17 @@ func scoreNEON(scores *float32, codes *int8, padded, rows int, q *int8,
 //go:noescape
 func scoreDot(scores *float32, codes *int8, padded, rows int, q *int8,
 	qScale, qSum, scales, minima *float32, scaleBytes, group int)
+
+// Panels of 64 or 16 channels of weighted rows, stride bytes apart, their
+// weights wStride bytes apart; rows ≥ 1. In mix_arm64.s. Reference: kernels.Mix.
+
+// mix64NEON takes the weight of channels 32 to 63 second bytes behind that of the
+// others.
+//
+//go:noescape
+func mix64NEON(out *float32, codes *int8, stride, rows int, w *float32, wStride, second int)
+
+// mix16NEON has one weight a row.
+//
+//go:noescape
+func mix16NEON(out *float32, codes *int8, stride, rows int, w *float32, wStride int)
