@@ -14,6 +14,9 @@ type Options struct {
 	Model string // path of a GGUF file; "" is the embedded model
 	// Overrides replace or add metadata, as KEY=TYPE:VALUE; see gguf.File.Override.
 	Overrides []string
+	// ChatTemplate is the path of a template that replaces the model's, or the
+	// name of a built-in one.
+	ChatTemplate string
 
 	ContextTokens int    // of all sessions together; 0: the planner chooses
 	Threads       int    // 0: the CPUs this process may use

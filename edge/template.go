@@ -1,12 +1,28 @@
 package edge
 
-// The model's chat template, with the texts of the model's own tokens.
+// Chat templates: the model's own, one of a file, or a built-in one.
 
-import "edgeinfer/edge/chat"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
 
-// ChatTemplate returns the template that the model file carries, or the
-// built-in ChatML where it carries none; its Name says which.
+	"edgeinfer/edge/chat"
+)
+
+// maxTemplateBytes bounds a template file; the longest in use have 25 KB.
+const maxTemplateBytes = 1 << 20
+
+// ChatTemplate returns the template that Options.ChatTemplate names, else the
+// one that the model file carries, else the built-in ChatML. Its Name says
+// which: "model", "built-in chatml" or the path.
 func (s *Source) ChatTemplate() (*chat.Template, error) {
+	o := chat.Options{BOS: s.piece(s.vocab.BOS), EOS: s.piece(s.vocab.EOS)}
+	if s.options.ChatTemplate != "" {
+		return OpenChatTemplate(s.options.ChatTemplate, o)
+	}
 	text, ok, err := s.file.String("tokenizer.chat_template")
 	if err != nil {
 		return nil, inputError{err}
@@ -14,7 +30,34 @@ func (s *Source) ChatTemplate() (*chat.Template, error) {
 	if !ok || text == "" {
 		return chat.Builtin("chatml")
 	}
-	t, err := chat.New(text, chat.Options{BOS: s.piece(s.vocab.BOS), EOS: s.piece(s.vocab.EOS)})
+	t, err := chat.New(text, o)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return t, nil
+}
+
+// OpenChatTemplate reads the template in the file at path, or returns the
+// built-in one of that name where there is no such file.
+func OpenChatTemplate(path string, o chat.Options) (*chat.Template, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		if t, unknown := chat.Builtin(path); unknown == nil && errors.Is(err, fs.ErrNotExist) {
+			return t, nil
+		}
+		return nil, inputError{fmt.Errorf("chat template: %w; give a file, or chatml", err)}
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxTemplateBytes+1))
+	switch {
+	case err != nil:
+		return nil, inputError{fmt.Errorf("chat template: %w", err)}
+	case len(data) > maxTemplateBytes:
+		return nil, inputError{fmt.Errorf("chat template: %s: more than %d bytes, the limit; shorten it",
+			path, maxTemplateBytes)}
+	}
+	o.Name = path
+	t, err := chat.New(string(data), o)
 	if err != nil {
 		return nil, inputError{err}
 	}

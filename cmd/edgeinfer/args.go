@@ -29,9 +29,10 @@ var shortFlags = map[string]string{
 
 // otherNames are further long spellings that llama.cpp takes.
 var otherNames = map[string]string{
-	"n-gpu-layers": "gpu-layers",
-	"n-predict":    "predict",
-	"temperature":  "temp",
+	"chat-template-file": "chat-template",
+	"n-gpu-layers":       "gpu-layers",
+	"n-predict":          "predict",
+	"temperature":        "temp",
 }
 
 // normaliseFlag is pflag's hook: llama.cpp also takes underscores for dashes.

@@ -25,6 +25,8 @@ func (r *runVerb) chat(prompt string, given bool) error {
 	}
 	if !r.hasTemplate {
 		r.note("the model brings no chat template; ChatML is used")
+	}
+	if template.Name() == "built-in chatml" {
 		r.stops = append(r.stops, "<|im_end|>")
 	}
 	var messages []chat.Message

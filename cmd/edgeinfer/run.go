@@ -78,6 +78,7 @@ func (r *runVerb) promptFlags() flagGroup {
 	g.add("system-prompt-file", "", "FILE", "",
 		"read the system message from this file (also -sysf)",
 		text(&r.systemFile))
+	r.chatTemplateFlag(g)
 	g.boolean(&r.singleTurn, "single-turn", "end a chat after one answer (also -st)")
 	g.add("reverse-prompt", "r", "TEXT", "",
 		"end where this text comes, which is not shown; may be repeated",
@@ -114,7 +115,13 @@ func (r *runVerb) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	_, r.hasTemplate, _ = source.File().String("tokenizer.chat_template")
+	if _, r.hasTemplate, _ = source.File().String("tokenizer.chat_template"); r.chatTemplate != "" {
+		if _, err := source.ChatTemplate(); err != nil { // before memory is taken
+			source.Close()
+			return err
+		}
+		r.hasTemplate = true
+	}
 	if r.engine, err = r.start(source); err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ type settings struct {
 	config string
 	model  string
 
-	overrides []string // metadata that replaces the file's
+	overrides    []string // metadata that replaces the file's
+	chatTemplate string   // path or name of what replaces the model's template
 
 	contextTokens                 int // plannedContext, or 0: the model's own
 	parallel                      int
@@ -73,6 +74,13 @@ func (s *settings) modelFile() flagGroup {
 			return nil
 		})
 	return g
+}
+
+// chatTemplateFlag is for the verbs that render messages.
+func (s *settings) chatTemplateFlag(g flagGroup) {
+	g.add("chat-template", "", "FILE", "",
+		"read the chat template from this file instead of the model; chatml is built in",
+		text(&s.chatTemplate))
 }
 
 // splitOverrides cuts a list at the commas that another KEY=TYPE: follows, so
@@ -237,7 +245,7 @@ func (p *program) options(s *settings) (edge.Options, error) {
 		}
 	}
 	o := edge.Options{
-		Model: s.model, Overrides: s.overrides,
+		Model: s.model, Overrides: s.overrides, ChatTemplate: s.chatTemplate,
 		ContextTokens: max(s.contextTokens, 0), Threads: s.threads, BatchTokens: s.batch, KV: kv,
 		BudgetBytes: s.budgetBytes, KVBudgetBytes: s.kvBudgetBytes,
 		Floor: s.floor, Planner: s.planner, Kernels: s.kernels, WindowTiles: s.windowTiles,

@@ -17,16 +17,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxTemplateBytes bounds a template file; the longest in use have 20 KB.
-const maxTemplateBytes = 1 << 20
-
 // templateVerb is one call of template.
 type templateVerb struct {
 	*program
 	*settings
-	templateFile, requestFile string
-	bos, eos                  string
-	now                       time.Time
+	requestFile string
+	bos, eos    string
+	now         time.Time
 }
 
 func (p *program) templateCommand() *cobra.Command {
@@ -44,9 +41,7 @@ wrote, and texts of others.`,
 		Args: noArguments("give the messages with -f FILE or on standard input"),
 	}
 	g := newGroup("Template")
-	g.add("chat-template", "", "FILE", "",
-		"read the template from this file instead of the model",
-		text(&t.templateFile))
+	t.chatTemplateFlag(g)
 	g.add("file", "f", "FILE", "standard input",
 		"read the messages from this file",
 		text(&t.requestFile))
@@ -56,7 +51,7 @@ wrote, and texts of others.`,
 		"what templates take for the present, as in 2026-01-15 or 2026-01-15T12:00:00Z",
 		t.setNow)
 	return p.verb(c, t.settings, func(c *cobra.Command, _ []string) error {
-		if t.templateFile != "" && t.origins["model"] == t.origins["chat-template"] {
+		if t.chatTemplate != "" && t.origins["model"] == t.origins["chat-template"] {
 			return usageError{c, errors.New("--model and --chat-template are both set; give one of them")}
 		}
 		return t.run()
@@ -116,13 +111,8 @@ func (t *templateVerb) readTemplate() (*chat.Template, error) {
 	if !t.now.IsZero() {
 		o.Now = func() time.Time { return t.now }
 	}
-	if t.templateFile != "" {
-		data, err := readFile(t.templateFile, maxTemplateBytes)
-		if err != nil {
-			return nil, fmt.Errorf("chat template: %w", err)
-		}
-		o.Name = t.templateFile
-		return chat.New(string(data), o)
+	if t.chatTemplate != "" {
+		return edge.OpenChatTemplate(t.chatTemplate, o)
 	}
 	if t.model == "" {
 		t.note("%s brings no chat template; ChatML is used", edge.EmbeddedName)
