@@ -6,9 +6,9 @@ package kernels
 import "fmt"
 
 // DequantizeRow writes the len(dst) values of one row stored in format f. Each
-// value is exact to the block formulas beside the Format constants, evaluated
-// in float32: d·q rounded, then + m rounded. len(dst) is a multiple of the
-// block's values and src holds f.RowBytes(len(dst)) bytes.
+// value is exact to the block formulas beside the Format constants and in
+// codeblock.go, evaluated in float32: d·q rounded, then + m rounded. len(dst) is
+// a multiple of the block's values and src holds f.RowBytes(len(dst)) bytes.
 func DequantizeRow(f Format, dst []float32, src []byte) {
 	src = src[:f.RowBytes(len(dst))]
 	switch f {
@@ -31,14 +31,17 @@ func DequantizeRow(f Format, dst []float32, src []byte) {
 		}
 	case Q4_0:
 		for b := 0; b < len(dst); b, src = b+BlockValues, src[18:] {
-			nibbleBlock(dst[b:b+BlockValues], src[2:18], f16At(src), 8, 0)
+			nibbleBlock(dst[b:b+BlockValues], src[2:18], f16At(src), 8, noOffset)
 		}
 	case Q4_1:
 		for b := 0; b < len(dst); b, src = b+BlockValues, src[20:] {
 			nibbleBlock(dst[b:b+BlockValues], src[4:20], f16At(src), 0, f16At(src[2:]))
 		}
 	default:
-		panic(fmt.Sprintf("kernels: BUG: no de-quantization of %v", f))
+		if !codeBlockFormat(f) {
+			panic(fmt.Sprintf("kernels: BUG: no de-quantization of %v", f))
+		}
+		dequantizeBlocks(f, dst, src)
 	}
 }
 

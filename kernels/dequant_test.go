@@ -12,7 +12,7 @@ func TestDequantizeRowFollowsTheFormulas(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for f := F32; f < NumFormats; f++ {
 		values, size := f.Block()
-		cols := 3 * BlockValues
+		cols := 3 * max(values, BlockValues)
 		row := make([]byte, f.RowBytes(cols))
 		for i := range row {
 			row[i] = byte(r.Uint32())
@@ -53,7 +53,8 @@ func dequantized(f Format, block []byte, i int) float64 {
 	case Q4_1:
 		return round(round(half(0)*nibble(block[4:])) + half(2))
 	}
-	panic("no such format")
+	v, offset := codeBlockValue(f, block, i)
+	return round(round(v) + offset)
 }
 
 func TestElementwiseStepsAgainstFloat64(t *testing.T) {

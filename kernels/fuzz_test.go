@@ -19,7 +19,9 @@ func FuzzProduct(f *testing.F) {
 		if len(weights) == 0 {
 			return
 		}
-		form, cols := Format(format%uint8(NumFormats)), int(width%7+1)*BlockValues
+		form := Format(format % uint8(NumFormats))
+		values, _ := form.Block()
+		cols := (int(width%7) + 1) * values
 		if !form.Int8Input() {
 			cols = int(width%80) + 1
 		}

@@ -20,8 +20,14 @@ func TestDequantizeRowEqualsGGML(t *testing.T) {
 			format, block = Q4_0, ggmlQ4_0
 		case "q4_1":
 			format, block = Q4_1, ggmlQ4_1
+		case "q5_0":
+			format, block = Q5_0, ggmlQ5_0
+		case "q5_1":
+			format, block = Q5_1, ggmlQ5_1
+		case "iq4_nl":
+			format, block = IQ4_NL, ggmlIQ4NL
 		default:
-			continue // no weight of this type is read yet
+			t.Fatalf("case %d is of kind %s, which is not known", i, c.Kind)
 		}
 		held++
 		x, want := read(c.X), read(c.Deq)
@@ -33,8 +39,8 @@ func TestDequantizeRowEqualsGGML(t *testing.T) {
 		DequantizeRow(format, got, src)
 		same(t, i, c.Kind, got, want)
 	}
-	if held < 12 {
-		t.Errorf("%d golden cases, want 12", held)
+	if held != 24 {
+		t.Errorf("%d golden cases, want 24", held)
 	}
 }
 
@@ -90,5 +96,74 @@ func ggmlNibbles(x []float32, d, low, offset float32) []byte {
 		code := min(byte(int8(float32((v-low)*inverse)+offset)), 15)
 		block[i%16] |= code << (i / 16 * 4)
 	}
+	return block
+}
+
+// ggmlQ5_0: d = m/−16 with m the value of largest magnitude, code = ⌊x/d + 16.5⌋.
+func ggmlQ5_0(x []float32) []byte {
+	var most float32
+	for _, v := range x {
+		if max(v, -v) > max(most, -most) {
+			most = v
+		}
+	}
+	d := most / -16
+	return append(halfBytes(d), ggmlFiveBits(x, d, 0, 16.5)...)
+}
+
+// ggmlQ5_1: d = (max−min)/31, code = ⌊(x−min)/d + 0.5⌋.
+func ggmlQ5_1(x []float32) []byte {
+	low, high := x[0], x[0]
+	for _, v := range x {
+		low, high = min(low, v), max(high, v)
+	}
+	d := (high - low) / 31
+	return append(append(halfBytes(d), halfBytes(low)...), ggmlFiveBits(x, d, low, 0.5)...)
+}
+
+// ggmlFiveBits packs the fifth bits, then the nibbles.
+func ggmlFiveBits(x []float32, d, low, offset float32) []byte {
+	var inverse float32
+	if d != 0 {
+		inverse = 1 / d
+	}
+	var high uint32
+	block := make([]byte, 4+BlockValues/2)
+	for i, v := range x {
+		code := min(byte(int8(float32((v-low)*inverse)+offset)), 31)
+		block[4+i%16] |= code & 15 << (i / 16 * 4)
+		high |= uint32(code>>4) << i
+	}
+	binary.LittleEndian.PutUint32(block, high)
+	return block
+}
+
+// ggmlIQ4NL follows the rule for the cache: with m the value of largest magnitude
+// and d₀ = m/−127, the nearest level to x/d₀, the higher one on ties; then
+// d = Σx²·l·x / Σx²·l² over the levels l, and the codes stay.
+func ggmlIQ4NL(x []float32) []byte {
+	var most float32
+	for _, v := range x {
+		if max(v, -v) > max(most, -most) {
+			most = v
+		}
+	}
+	block := make([]byte, 2+BlockValues/2)
+	if max(most, -most) < 1e-15 {
+		return block
+	}
+	inverse := 1 / (most / float32(iq4Levels[0]))
+	var lx, ll float32
+	for i, v := range x {
+		code, z := 0, v*inverse
+		for code < 15 && z-float32(iq4Levels[code]) >= float32(iq4Levels[code+1])-z {
+			code++
+		}
+		level, weight := float32(iq4Levels[code]), v*v
+		lx += float32(float32(weight*level) * v)
+		ll += float32(float32(weight*level) * level)
+		block[2+i%16] |= byte(code) << (i / 16 * 4)
+	}
+	copy(block, halfBytes(lx/ll))
 	return block
 }

@@ -31,8 +31,8 @@ type Set struct {
 	// Reference: QuantizeRow. Exact.
 	Quantize func(dst []byte, x []float32)
 
-	// Product holds the matrix products by weight format. References:
-	// ProductF32, ProductF16, ProductBF16, ProductQ8_0, ProductQ4_0, ProductQ4_1.
+	// Product holds the matrix products by weight format. References: ProductF32,
+	// ProductQ4_K and so on, one a format.
 	// Bound: |y − exact| ≤ 2·cols·2⁻²⁴·Σ|W·X| for the same inputs,
 	// where |W| of an affine weight is |d·q| + |m|: its two terms may cancel.
 	Product [NumFormats]Product
@@ -146,6 +146,9 @@ func Generic() Set {
 		Product: [NumFormats]Product{
 			F32: ProductF32, F16: ProductF16, BF16: ProductBF16,
 			Q8_0: ProductQ8_0, Q4_0: ProductQ4_0, Q4_1: ProductQ4_1,
+			Q5_0: ProductQ5_0, Q5_1: ProductQ5_1, Q2_K: ProductQ2_K, Q3_K: ProductQ3_K,
+			Q4_K: ProductQ4_K, Q5_K: ProductQ5_K, Q6_K: ProductQ6_K,
+			IQ4_NL: ProductIQ4_NL, IQ4_XS: ProductIQ4_XS,
 		},
 		Dot: Dot, Axpy: Axpy, WidenF16: WidenF16, NarrowF16: NarrowF16,
 		Unpack: unpackInt8(), Score: Score, Mix: Mix, DotRows: DotRows, AxpyRows: AxpyRows,

@@ -165,6 +165,9 @@ var cutSizes = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}
 
 // productCols are the columns of a format's cases, around the unrolls.
 func productCols(f Format) []int {
+	if values, _ := f.Block(); values == SuperBlockValues {
+		return []int{256, 512, 768, 1536}
+	}
 	if f.Int8Input() {
 		return []int{32, 64, 96, 128, 576, 1536}
 	}
@@ -189,7 +192,7 @@ func TestProduct(t *testing.T) {
 			for _, s := range All() {
 				whole := checkWhole(t, s, c, exact, bound)
 				if (cols > 70 || cols%9 < 2 || f.Int8Input()) &&
-					(s.Name != "generic" || cols <= 128) {
+					(s.Name != "generic" || cols <= SuperBlockValues) {
 					checkCuts(t, s, c, whole)
 				}
 			}
@@ -235,9 +238,10 @@ func (c *productCase) fillWeights(r *rand.Rand) {
 			for i := range block {
 				block[i] = byte(r.Uint32())
 			}
-			binary.LittleEndian.PutUint16(block, halfOf(0.01*r.NormFloat64()))
-			if c.format == Q4_1 {
-				binary.LittleEndian.PutUint16(block[2:], halfOf(0.1*r.NormFloat64()))
+			scale, minimum := halfPlaces(c.format)
+			binary.LittleEndian.PutUint16(block[scale:], halfOf(0.01*r.NormFloat64()))
+			if minimum >= 0 {
+				binary.LittleEndian.PutUint16(block[minimum:], halfOf(0.1*r.NormFloat64()))
 			}
 		}
 	}
@@ -345,7 +349,7 @@ func blockValue(f Format, block []byte, i int) (v, offset float64) {
 	case Q4_1:
 		return half(0) * nibble(4), half(2)
 	}
-	panic("kernels: BUG: no definition of " + f.String())
+	return codeBlockValue(f, block, i)
 }
 
 // checkWhole runs the case in one call and holds it against float64.
@@ -404,9 +408,10 @@ func checkCuts(t *testing.T, s Set, c *productCase, whole []float32) {
 // the bits of the whole.
 func TestLargeProduct(t *testing.T) {
 	for f := range NumFormats {
+		values, _ := f.Block()
 		for _, size := range []struct{ rows, cols, tokens int }{{301, 1536, 3}, {37, 64, 150}} {
 			r := newRand(uint64(f))
-			c := newProductCase(f, size.rows, size.cols, size.tokens)
+			c := newProductCase(f, size.rows, max(size.cols, values), size.tokens)
 			c.fillWeights(r)
 			c.fillInput(r)
 			exact, bound := c.exact()
@@ -438,7 +443,8 @@ func TestProductOfNothing(t *testing.T) {
 		for f, product := range s.Product {
 			y := []float32{canary, canary}
 			product(y, 2, nil, make([]byte, 64), 64, 0, 0, 1)
-			product(y, 2, make([]byte, 2*Format(f).RowBytes(32)), nil, 0, 2, 32, 0)
+			cols := SuperBlockValues
+			product(y, 2, make([]byte, 2*Format(f).RowBytes(cols)), nil, 0, 2, cols, 0)
 			if !isCanary(y[0]) || !isCanary(y[1]) {
 				t.Errorf("%s wrote into an empty product", Format(f))
 			}
@@ -464,11 +470,12 @@ func TestProductExtremes(t *testing.T) {
 		"pairs":       func(i int) float32 { return float32(127 - i/2%2*254) },
 		"zero":        func(int) float32 { return 0 },
 	}
-	for _, f := range []Format{Q8_0, Q4_0, Q4_1} {
+	for f := Q8_0; f < NumFormats; f++ {
+		values, _ := f.Block()
 		for _, code := range []byte{0x00, 0x7f, 0x80, 0x81, 0xff, 0x0f, 0xf0, 0x88} {
 			for scaleName, scale := range scales {
 				for inputName, input := range inputs {
-					c := newProductCase(f, 17, 96, 9)
+					c := newProductCase(f, 17, max(96, values), 9)
 					c.fillBlocks(code, scale)
 					c.fillInputFrom(input)
 					exact, bound := c.exact()
@@ -498,9 +505,10 @@ func (c *productCase) fillBlocks(code byte, scale uint16) {
 		for i := range block {
 			block[i] = code
 		}
-		binary.LittleEndian.PutUint16(block, scale)
-		if c.format == Q4_1 {
-			binary.LittleEndian.PutUint16(block[2:], scale^0x8000)
+		at, minimum := halfPlaces(c.format)
+		binary.LittleEndian.PutUint16(block[at:], scale)
+		if minimum >= 0 {
+			binary.LittleEndian.PutUint16(block[minimum:], scale^0x8000)
 		}
 	}
 }
@@ -519,16 +527,21 @@ func (c *productCase) fillInputFrom(input func(i int) float32) {
 // own row and no other.
 func TestProductOfInfinity(t *testing.T) {
 	eachSet(t, func(t *testing.T, s Set) {
-		for _, f := range []Format{Q8_0, Q4_0, Q4_1, F16} {
+		for f := F16; f < NumFormats; f++ {
+			if f == BF16 {
+				continue // has no half to spoil
+			}
+			values, _ := f.Block()
+			place, _ := halfPlaces(f)
 			for _, bad := range []uint16{0x7c00, 0xfc00, 0x7e00} {
 				r := newRand(uint64(f))
-				c := newProductCase(f, 19, 64, 6)
+				c := newProductCase(f, 19, max(64, values), 6)
 				c.fillWeights(r)
 				c.fillInput(r)
 				sound := make([]float32, c.rows*c.tokens)
 				s.Product[f](sound, c.rows, c.w, c.x, c.xStride, c.rows, c.cols, c.tokens)
 				const spoilt = 5
-				binary.LittleEndian.PutUint16(c.w[spoilt*f.RowBytes(c.cols):], bad)
+				binary.LittleEndian.PutUint16(c.w[spoilt*f.RowBytes(c.cols)+place:], bad)
 				y := make([]float32, c.rows*c.tokens)
 				s.Product[f](y, c.rows, c.w, c.x, c.xStride, c.rows, c.cols, c.tokens)
 				for i, v := range y {
@@ -734,7 +747,8 @@ func TestSetAllocatesNothing(t *testing.T) {
 		addTileOps(ops, s)
 		for f := range NumFormats {
 			for _, tokens := range []int{1, 19} {
-				c := newProductCase(f, 37, 64, tokens)
+				values, _ := f.Block()
+				c := newProductCase(f, 37, max(64, values), tokens)
 				ops[c.String()] = func() {
 					s.Product[f](y, c.rows, c.w, c.x, c.xStride, c.rows, c.cols, c.tokens)
 				}

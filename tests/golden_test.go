@@ -127,6 +127,10 @@ func TestLogitsEqualExactArithmetic(t *testing.T) {
 		{"llama-linear-rope.gguf", floatExact},
 		{"k256-F16.gguf", floatExact}, {"k256-BF16.gguf", floatExact},
 		{"k256-Q8_0.gguf", int8Exact}, {"k256-Q4_0.gguf", int8Exact}, {"k256-Q4_1.gguf", int8Exact},
+		{"k256-Q5_0.gguf", int8Exact}, {"k256-Q5_1.gguf", int8Exact}, {"k256-Q2_K.gguf", int8Exact},
+		{"k256-Q3_K_S.gguf", int8Exact}, {"k256-Q4_K_S.gguf", int8Exact},
+		{"k256-Q5_K_S.gguf", int8Exact}, {"k256-Q6_K.gguf", int8Exact},
+		{"k256-IQ4_NL.gguf", int8Exact}, {"k256-IQ4_XS.gguf", int8Exact},
 	} {
 		checkFile(t, c.file, golden[c.file], c.tol)
 	}
@@ -150,6 +154,10 @@ func TestLogitsEqualThePeers(t *testing.T) {
 		{"k256-F16.gguf", tolerance{each: 0.05, margin: math.Inf(1), misses: 10, short: 10}},
 		{"k256-BF16.gguf", tolerance{each: 0.5, margin: math.Inf(1), misses: 10, short: 10}},
 		{"k256-Q8_0.gguf", quantized}, {"k256-Q4_0.gguf", quantized}, {"k256-Q4_1.gguf", quantized},
+		{"k256-Q5_0.gguf", quantized}, {"k256-Q5_1.gguf", quantized}, {"k256-Q2_K.gguf", quantized},
+		{"k256-Q3_K_S.gguf", quantized}, {"k256-Q4_K_S.gguf", quantized},
+		{"k256-Q5_K_S.gguf", quantized}, {"k256-Q6_K.gguf", quantized},
+		{"k256-IQ4_NL.gguf", quantized}, {"k256-IQ4_XS.gguf", quantized},
 	} {
 		checkFile(t, c.file, golden[c.file], c.tol)
 	}

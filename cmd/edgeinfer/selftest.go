@@ -89,7 +89,11 @@ func testQuantize(s kernels.Set) testResult {
 // testProduct multiplies matrices of shapes around the unrolling of kernels.
 func testProduct(s kernels.Set, f kernels.Format) testResult {
 	result, r := testResult{Operation: "product " + f.String()}, testRandom()
-	for _, cols := range []int{32, 64, 288, 576} {
+	widths := []int{32, 64, 288, 576}
+	if values, _ := f.Block(); values > kernels.BlockValues {
+		widths = []int{values, 2 * values, 3 * values}
+	}
+	for _, cols := range widths {
 		for _, rows := range []int{1, 3, 8, 21} {
 			for _, tokens := range []int{1, 4, 9} {
 				w := testWeights(r, f, rows*cols)
@@ -103,8 +107,8 @@ func testProduct(s kernels.Set, f kernels.Format) testResult {
 	return result
 }
 
-// testWeights makes n stored values. Scales and minima are positive halves of
-// like size, so that de-quantized values are exact in float32.
+// testWeights makes n stored values. Scales are positive halves of like size and
+// so is what the minima add, so that no weight is a difference of large numbers.
 func testWeights(r *rand.Rand, f kernels.Format, n int) []byte {
 	values, blockBytes := f.Block()
 	w := make([]byte, n/values*blockBytes)
@@ -121,9 +125,14 @@ func testWeights(r *rand.Rand, f kernels.Format, n int) []byte {
 			for i := range block {
 				block[i] = byte(r.Uint32())
 			}
-			binary.LittleEndian.PutUint16(block, kernels.F32ToF16(0.01+0.1*r.Float32()))
-			if f == kernels.Q4_1 {
-				binary.LittleEndian.PutUint16(block[2:], kernels.F32ToF16(0.1+r.Float32()))
+			scale, minimum := f.Halves()
+			binary.LittleEndian.PutUint16(block[scale:], kernels.F32ToF16(0.01+0.1*r.Float32()))
+			if minimum >= 0 {
+				m := 0.1 + r.Float32()
+				if values > kernels.BlockValues {
+					m = -m // which super-blocks subtract
+				}
+				binary.LittleEndian.PutUint16(block[minimum:], kernels.F32ToF16(m))
 			}
 		}
 	}

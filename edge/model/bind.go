@@ -6,6 +6,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"edgeinfer/edge/gguf"
@@ -40,6 +41,19 @@ type layerWeights struct {
 var formats = map[gguf.Type]kernels.Format{
 	gguf.TypeF32: kernels.F32, gguf.TypeF16: kernels.F16, gguf.TypeBF16: kernels.BF16,
 	gguf.TypeQ8_0: kernels.Q8_0, gguf.TypeQ4_0: kernels.Q4_0, gguf.TypeQ4_1: kernels.Q4_1,
+	gguf.TypeQ5_0: kernels.Q5_0, gguf.TypeQ5_1: kernels.Q5_1,
+	gguf.TypeQ2_K: kernels.Q2_K, gguf.TypeQ3_K: kernels.Q3_K, gguf.TypeQ4_K: kernels.Q4_K,
+	gguf.TypeQ5_K: kernels.Q5_K, gguf.TypeQ6_K: kernels.Q6_K,
+	gguf.TypeIQ4_NL: kernels.IQ4_NL, gguf.TypeIQ4_XS: kernels.IQ4_XS,
+}
+
+// supportedTypes lists the formats for the message that refuses another.
+func supportedTypes() string {
+	var names []string
+	for f := range kernels.NumFormats {
+		names = append(names, f.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // binder looks tensors up and keeps the first error.
@@ -143,7 +157,7 @@ func (b *binder) matrix(name string, rows, cols int) kernels.Matrix {
 		return kernels.Matrix{}
 	}
 	if values, _ := format.Block(); cols%values != 0 {
-		b.fail("%s: tensor %s: rows of %d values are no multiple of the %d of %v",
+		b.fail("%s: tensor %s: rows of %d values are no multiple of the %d in a block of %v",
 			b.f.Name(), name, cols, values, format)
 		return kernels.Matrix{}
 	}
@@ -191,8 +205,8 @@ func (b *binder) tensor(name string, dims ...uint64) (gguf.Tensor, kernels.Forma
 	}
 	format, ok := formats[t.Type]
 	if !ok {
-		b.fail("%s: tensor %s has type %v, which is not supported; "+
-			"supported: F32, F16, BF16, Q8_0, Q4_0, Q4_1", b.f.Name(), name, t.Type)
+		b.fail("%s: tensor %s has type %v, which is not supported; quantize the model to one of: %s",
+			b.f.Name(), name, t.Type, supportedTypes())
 	}
 	return t, format, ok
 }
