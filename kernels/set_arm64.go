@@ -31,6 +31,8 @@ func arch(sets []Set) []Set {
 		neon.Unpack[bits] = arm64.UnpackNEON(bits)
 	}
 	neon.Score, neon.Mix = arm64.Score(false), arm64.MixNEON
+	neon.DotRows, neon.AxpyRows = arm64.DotRowsNEON, arm64.AxpyRowsNEON
+	neon.ExpSum, neon.Max = arm64.ExpSumNEON, arm64.MaxNEON
 	sets = append(sets, neon)
 	if !cpuid.CPU.Has(cpuid.ASIMDDP) {
 		return sets

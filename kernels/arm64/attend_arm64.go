@@ -6,6 +6,8 @@ package arm64
 // too short panic), and runs of rows are cut so that one assembly call stays
 // short. No result depends on the cuts.
 
+import "math"
+
 // callRows is how many of rows rows of rowBytes bytes the next call works on: all
 // of them or, where that takes long, a multiple of eight.
 func callRows(rows, rowBytes int) int {
@@ -137,4 +139,81 @@ func MixNEON(out []float32, codes []int8, padded, rows int, w []float32, group i
 		}
 		r += n
 	}
+}
+
+// DotRowsNEON equals kernels.DotRows within the bound of kernels.Set.
+func DotRowsNEON(scores, x []float32, stride, rows int, q []float32) {
+	if rows == 0 {
+		return
+	}
+	if len(q) == 0 {
+		clear(scores[:rows])
+		return
+	}
+	scores, x = scores[:rows], x[:(rows-1)*stride+len(q)]
+	for r := 0; r < rows; {
+		n := callRows(rows-r, 4*len(q))
+		dotRowsNEON(&scores[r], &x[r*stride], 4*stride, n, &q[0], len(q))
+		r += n
+	}
+}
+
+// AxpyRowsNEON equals kernels.AxpyRows within the bound of kernels.Set.
+func AxpyRowsNEON(out, w, x []float32, stride, rows int) {
+	if rows == 0 || len(out) == 0 {
+		return
+	}
+	w, x = w[:rows], x[:(rows-1)*stride+len(out)]
+	for r := 0; r < rows; {
+		n := callRows(rows-r, 4*len(out))
+		for c := 0; c < len(out); {
+			to, weights, from := &out[c], &w[r], &x[r*stride+c]
+			switch left := len(out) - c; {
+			case left >= 64:
+				axpyRows64NEON(to, weights, from, 4*stride, n)
+				c += 64
+			case left >= 16:
+				axpyRows16NEON(to, weights, from, 4*stride, n)
+				c += 16
+			case left >= 4:
+				axpyRows4NEON(to, weights, from, 4*stride, n)
+				c += 4
+			default:
+				axpyRows1NEON(to, weights, from, 4*stride, n)
+				c++
+			}
+		}
+		r += n
+	}
+}
+
+// ExpSumNEON equals kernels.ExpSum exactly.
+func ExpSumNEON(x []float32, largest float32) float32 {
+	var s [8]float32
+	for len(x) >= len(s) {
+		n := min(len(x), pieceValues) &^ 7
+		expSumNEON(&x[0], n, largest, &s[0])
+		x = x[n:]
+	}
+	if len(x) > 0 {
+		var last, unused [8]float32
+		copy(last[:], x)
+		expSumNEON(&last[0], len(last), largest, &unused[0])
+		copy(x, last[:])
+		for i, e := range x {
+			s[i] += e
+		}
+	}
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+// MaxNEON equals kernels.Max.
+func MaxNEON(x []float32) float32 {
+	largest := float32(math.Inf(-1))
+	for len(x) > 0 {
+		n := min(len(x), pieceValues)
+		largest = max(largest, maxNEON(&x[0], n))
+		x = x[n:]
+	}
+	return largest
 }

@@ -57,3 +57,35 @@ func mix64NEON(out *float32, codes *int8, stride, rows int, w *float32, wStride,
 //
 //go:noescape
 func mix16NEON(out *float32, codes *int8, stride, rows int, w *float32, wStride int)
+
+// dotRowsNEON computes the dots of rows ≥ 1 rows, stride bytes apart, of n ≥ 1
+// values. In float_rows_arm64.s. Reference: kernels.DotRows.
+//
+//go:noescape
+func dotRowsNEON(scores, x *float32, stride, rows int, q *float32, n int)
+
+// The weighted sums of 64, 16, 4 channels or one of rows ≥ 1 rows, stride bytes
+// apart. In float_rows_arm64.s. Reference: kernels.AxpyRows.
+
+//go:noescape
+func axpyRows64NEON(out, w, x *float32, stride, rows int)
+
+//go:noescape
+func axpyRows16NEON(out, w, x *float32, stride, rows int)
+
+//go:noescape
+func axpyRows4NEON(out, w, x *float32, stride, rows int)
+
+//go:noescape
+func axpyRows1NEON(out, w, x *float32, stride, rows int)
+
+// expSumNEON adds to the eight partial sums at sums; n ≥ 8, a multiple of eight. In
+// softmax_arm64.s. Reference: kernels.ExpSum.
+//
+//go:noescape
+func expSumNEON(x *float32, n int, largest float32, sums *float32)
+
+// maxNEON returns the largest of n ≥ 1 values. Reference: kernels.Max.
+//
+//go:noescape
+func maxNEON(x *float32, n int) float32

@@ -2,6 +2,7 @@
 
 #include "textflag.h"
 #include "insn_arm64.h"
+#include "rows_arm64.h"
 
 // Weighted sums of rows: a panel of channels stays in registers while all rows
 // pass, so that every channel is one chain of fused additions, row by row:
@@ -45,26 +46,6 @@ GLOBL codeTops<>(SB), RODATA|NOPTR, $64
 	FMLA_4S_LANE(0, w, b, (out)+1) \
 	FMLA_4S_LANE(0, w, c, (out)+2) \
 	FMLA_4S_LANE(0, w, v, (out)+3)
-
-#define LOAD_PANEL \
-	FLDPQ (R0), (F0, F1)      \
-	FLDPQ 32(R0), (F2, F3)    \
-	FLDPQ 64(R0), (F4, F5)    \
-	FLDPQ 96(R0), (F6, F7)    \
-	FLDPQ 128(R0), (F8, F9)   \
-	FLDPQ 160(R0), (F10, F11) \
-	FLDPQ 192(R0), (F12, F13) \
-	FLDPQ 224(R0), (F14, F15)
-
-#define STORE_PANEL \
-	FSTPQ (F0, F1), (R0)      \
-	FSTPQ (F2, F3), 32(R0)    \
-	FSTPQ (F4, F5), 64(R0)    \
-	FSTPQ (F6, F7), 96(R0)    \
-	FSTPQ (F8, F9), 128(R0)   \
-	FSTPQ (F10, F11), 160(R0) \
-	FSTPQ (F12, F13), 192(R0) \
-	FSTPQ (F14, F15), 224(R0)
 
 #define ENTER_MIX \
 	MOVD  out+0(FP), R0         \

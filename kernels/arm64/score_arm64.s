@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 #include "insn_arm64.h"
-#include "product_arm64.h"
+#include "rows_arm64.h"
 
 // Scores of int8 rows with an int8 query, four rows side by side: lane r of a
 // vector belongs to row r. Every element is computed in one way:
@@ -247,20 +247,6 @@
 	DOTS_16
 
 // ---- Around the steps
-
-// FOUR_FROM leaves four addresses, step apart, that follow row3.
-#define FOUR_FROM(row0, row1, row2, row3, step) \
-	ADD step, row3, row0    \
-	ADD step<<1, row3, row1 \
-	ADD step<<1, row0, row2 \
-	ADD step<<1, row1, row3
-
-// LAST_AGAIN is for fewer than four rows, with the flags of a comparison of the
-// number: the last row takes the places behind it too.
-#define LAST_AGAIN(row0, row1, row2, row3) \
-	CSEL LT, row0, row1, row1 \
-	CSEL LE, row1, row2, row2 \
-	MOVD row2, row3
 
 // FOUR_OF loads a factor of each row into v; V20 and V21 are scratch.
 #define FOUR_OF(row0, row1, row2, row3, f, v) \
