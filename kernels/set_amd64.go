@@ -41,6 +41,9 @@ func avx2(s Set) Set {
 	s.DotRows, s.AxpyRows = amd64.DotRowsAVX2, amd64.AxpyRowsAVX2
 	s.QuantizeQuery, s.Walsh = amd64.QuantizeQueryAVX2, walshAVX2
 	s.ExpSum, s.Max = amd64.ExpSumAVX2, amd64.MaxAVX2
+	s.ScaleRows, s.Finite = amd64.ScaleRowsAVX2, amd64.FiniteAVX2
+	s.FitLevels, s.FitUniform = amd64.FitLevelsAVX2, amd64.FitUniformAVX2
+	s.Pack = amd64.PackCodesAVX2
 	return s
 }
 
