@@ -145,7 +145,8 @@ func printQuality(title string, rows []qualityRow) {
 
 // comparePeerQuality measures llama.cpp's caches on the same chunks and prints
 // both side by side. Its f16 cache must have our perplexity.
-func comparePeerQuality(t *testing.T, folder string, ours map[string]qualityRow, context, chunks int) {
+func comparePeerQuality(t *testing.T, folder string, ours map[string]qualityRow, context,
+	chunks int) {
 	p := peerQuality{t, folder, context, chunks, filepath.Join(t.TempDir(), "base.kld"),
 		ours[floorRow].bytes / ours[floorRow].bits}
 	p.run("-fa", "on")
@@ -161,8 +162,8 @@ func comparePeerQuality(t *testing.T, folder string, ours map[string]qualityRow,
 		t.Errorf("PPL of the f16 cache is %.4f, the peer's %.4f: %.2f %% apart, want 1 %% at most",
 			f16, floor.referencePPL, 100*d)
 	}
-	printQuality(fmt.Sprintf("llama.cpp, PPL of its f16 cache %.4f; its floor is the f16 cache without "+
-		"fused attention", floor.referencePPL), rows)
+	printQuality(fmt.Sprintf("llama.cpp, PPL of its f16 cache %.4f; its floor is the f16 cache "+
+		"without fused attention", floor.referencePPL), rows)
 	fmt.Print("\nSide by side, divergences above the floors:\n\n| llama.cpp | bits | above floor | " +
 		"ours | bits | above floor | ratio |\n|---|---|---|---|---|---|---|\n")
 	for i, c := range peerCaches {
