@@ -33,6 +33,7 @@ func arch(sets []Set) []Set {
 	neon.Score, neon.Mix = arm64.Score(false), arm64.MixNEON
 	neon.DotRows, neon.AxpyRows = arm64.DotRowsNEON, arm64.AxpyRowsNEON
 	neon.ExpSum, neon.Max = arm64.ExpSumNEON, arm64.MaxNEON
+	neon.QuantizeQuery, neon.Walsh = arm64.QuantizeQueryNEON, walshNEON
 	sets = append(sets, neon)
 	if !cpuid.CPU.Has(cpuid.ASIMDDP) {
 		return sets
@@ -44,4 +45,13 @@ func arch(sets []Set) []Set {
 	dot.Product[Q4_1] = arm64.ProductQ4_1Dot
 	dot.Score = arm64.Score(true)
 	return append(sets, dot)
+}
+
+// walshNEON leaves blocks shorter than four vectors to the reference.
+func walshNEON(x []float32, n int) {
+	if n < 16 {
+		Walsh(x, n)
+		return
+	}
+	arm64.WalshNEON(x, n)
 }

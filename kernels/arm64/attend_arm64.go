@@ -6,7 +6,10 @@ package arm64
 // too short panic), and runs of rows are cut so that one assembly call stays
 // short. No result depends on the cuts.
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // callRows is how many of rows rows of rowBytes bytes the next call works on: all
 // of them or, where that takes long, a multiple of eight.
@@ -216,4 +219,28 @@ func MaxNEON(x []float32) float32 {
 		x = x[n:]
 	}
 	return largest
+}
+
+// QuantizeQueryNEON equals kernels.QuantizeQuery exactly, for finite q.
+func QuantizeQueryNEON(dst []int8, scale, sum, q []float32, group int) {
+	if len(q) == 0 {
+		return
+	}
+	groups, group := rowGroups(len(q), group)
+	dst, scale, sum = dst[:len(q)], scale[:groups], sum[:groups]
+	quantizeQueryNEON(&dst[0], &scale[0], &sum[0], &q[0], len(q), group)
+}
+
+// WalshNEON equals kernels.Walsh exactly; n ≥ 16.
+func WalshNEON(x []float32, n int) {
+	if n < 16 || n&(n-1) != 0 || len(x)&(n-1) != 0 {
+		panic(fmt.Sprintf("arm64: BUG: %d values in blocks of %d; blocks must be a power of "+
+			"two from 16 on, and whole", len(x), n))
+	}
+	scale := float32(1 / math.Sqrt(float64(n)))
+	for step := max(n, pieceValues/n*n); len(x) > 0; {
+		count := min(step, len(x))
+		walshNEON(&x[0], count, n, scale)
+		x = x[count:]
+	}
 }

@@ -89,3 +89,14 @@ func expSumNEON(x *float32, n int, largest float32, sums *float32)
 //
 //go:noescape
 func maxNEON(x *float32, n int) float32
+
+// quantizeQueryNEON takes n ≥ 16, a multiple of 16, group likewise. In
+// query_arm64.s. Reference: kernels.QuantizeQuery.
+//
+//go:noescape
+func quantizeQueryNEON(dst *int8, scale, sum, x *float32, n, group int)
+
+// walshNEON turns count values in blocks of n ≥ 16. Reference: kernels.Walsh.
+//
+//go:noescape
+func walshNEON(x *float32, count, n int, scale float32)

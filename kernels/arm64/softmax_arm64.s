@@ -59,6 +59,7 @@ TEXT ·expSumNEON(SB), NOSPLIT, $0-32
 
 eight:
 	FLDPQ (R0), (F0, F1)
+	ADD   $32, R0
 	SUBS  $8, R1
 	FSUB_4S(29, 0, 0)
 	FSUB_4S(29, 1, 1)
@@ -130,7 +131,7 @@ eight:
 	VBIT  V11.B16, V15.B16, V7.B16
 	FADD_4S(6, 12, 12)
 	FADD_4S(7, 13, 13)
-	FSTPQ.P (F6, F7), 32(R0)
+	FSTPQ (F6, F7), -32(R0)
 	BNE   eight
 	FSTPQ (F12, F13), (R3)
 	RET
@@ -152,18 +153,19 @@ TEXT ·maxNEON(SB), NOSPLIT, $0-20
 	BLT  few
 
 sixteen:
-	FLDPQ.P 32(R0), (F0, F1)
-	FLDPQ.P 32(R0), (F2, F3)
-	SUBS    $16, R1
+	FLDPQ (R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	ADD   $64, R0
+	SUBS  $16, R1
 	FCMGT_4S(4, 0, 16)
 	FCMGT_4S(5, 1, 17)
 	FCMGT_4S(6, 2, 18)
 	FCMGT_4S(7, 3, 19)
-	VBIT    V16.B16, V0.B16, V4.B16
-	VBIT    V17.B16, V1.B16, V5.B16
-	VBIT    V18.B16, V2.B16, V6.B16
-	VBIT    V19.B16, V3.B16, V7.B16
-	BGE     sixteen
+	VBIT  V16.B16, V0.B16, V4.B16
+	VBIT  V17.B16, V1.B16, V5.B16
+	VBIT  V18.B16, V2.B16, V6.B16
+	VBIT  V19.B16, V3.B16, V7.B16
+	BGE   sixteen
 
 few:
 	ADDS $16, R1
@@ -173,7 +175,7 @@ one:
 	VLD1R.P 4(R0), [V0.S4]
 	SUBS    $1, R1
 	FCMGT_4S(4, 0, 16)
-	VBIT    V16.B16, V0.B16, V4.B16
+	VBIT  V16.B16, V0.B16, V4.B16
 	BNE     one
 
 reduce:

@@ -18,14 +18,14 @@
 //	R8-R10   the unit in the three planes        R11 channels left
 //
 //	V0-V3    nibbles, then codes   V4-V7 pairs   V16-V19 single bits
-//	V20 table                      V21-V28 as laneShifts<> has them
+//	V20 table   V8-V11 bitBytes<>  V21-V26 laneShifts<>
 //	V29-V31 constants of the width
 //
 // A function defines LOAD_64, LOAD_32 and LOAD_16, which fill the lanes from as
 // many channels and move on, and CODES, which leaves codes in V0-V3;
 // unpack_rows_arm64.h is its loop.
 
-// Shift counts, to the right where negative, and the bytes and bits of single bits.
+// Shift counts, to the right where negative, and the bits that single bits are.
 DATA laneShifts<>+0(SB)/8, $0x0000000000000000 // pairs of channels 0-15
 DATA laneShifts<>+8(SB)/8, $0xfefefefefefefefe
 DATA laneShifts<>+16(SB)/8, $0xfcfcfcfcfcfcfcfc // of channels 16-31
@@ -34,88 +34,103 @@ DATA laneShifts<>+32(SB)/8, $0xfefefefe00000000 // of a unit of 16
 DATA laneShifts<>+40(SB)/8, $0xfafafafafcfcfcfc
 DATA laneShifts<>+48(SB)/8, $0x0000000000000000 // nibbles of a unit of 16
 DATA laneShifts<>+56(SB)/8, $0xfcfcfcfcfcfcfcfc
-DATA laneShifts<>+64(SB)/8, $0x0000000000000000 // byte of channels 0-15
-DATA laneShifts<>+72(SB)/8, $0x0101010101010101
-DATA laneShifts<>+80(SB)/8, $0x0202020202020202 // of channels 16-31
-DATA laneShifts<>+88(SB)/8, $0x0303030303030303
-DATA laneShifts<>+96(SB)/8, $0x8040201008040201 // bit of a channel
-DATA laneShifts<>+104(SB)/8, $0x8040201008040201
-DATA laneShifts<>+112(SB)/8, $0xf9fafbfcfdfeff00 // that bit to the bottom
-DATA laneShifts<>+120(SB)/8, $0xf9fafbfcfdfeff00
-GLOBL laneShifts<>(SB), RODATA|NOPTR, $128
+DATA laneShifts<>+64(SB)/8, $0xf9fafbfcfdfeff00 // the bit of a channel
+DATA laneShifts<>+72(SB)/8, $0xf9fafbfcfdfeff00
+DATA laneShifts<>+80(SB)/8, $0x8040201008040201 // that bit where it is
+DATA laneShifts<>+88(SB)/8, $0x8040201008040201
+GLOBL laneShifts<>(SB), RODATA|NOPTR, $96
+
+// The bytes with the bits of channels 0-15, 16-31, 32-47 and 48-63.
+DATA bitBytes<>+0(SB)/8, $0x0000000000000000
+DATA bitBytes<>+8(SB)/8, $0x0101010101010101
+DATA bitBytes<>+16(SB)/8, $0x0202020202020202
+DATA bitBytes<>+24(SB)/8, $0x0303030303030303
+DATA bitBytes<>+32(SB)/8, $0x0404040404040404
+DATA bitBytes<>+40(SB)/8, $0x0505050505050505
+DATA bitBytes<>+48(SB)/8, $0x0606060606060606
+DATA bitBytes<>+56(SB)/8, $0x0707070707070707
+GLOBL bitBytes<>(SB), RODATA|NOPTR, $64
 
 #define ENTER \
-	MOVD  dst+0(FP), R0        \
-	MOVD  payload+8(FP), R1    \
-	MOVD  rowBytes+16(FP), R2  \
-	MOVD  padded+24(FP), R3    \
-	MOVD  rows+32(FP), R4      \
-	MOVD  table+40(FP), R5     \
+	MOVD  dst+0(FP), R0         \
+	MOVD  payload+8(FP), R1     \
+	MOVD  rowBytes+16(FP), R2   \
+	MOVD  padded+24(FP), R3     \
+	MOVD  rows+32(FP), R4       \
+	MOVD  table+40(FP), R5      \
 	MOVD  $laneShifts<>(SB), R8 \
-	FLDPQ (R8), (F21, F22)     \
-	FLDPQ 32(R8), (F23, F24)   \
-	FLDPQ 64(R8), (F25, F26)   \
-	FLDPQ 96(R8), (F27, F28)
+	MOVD  $bitBytes<>(SB), R9   \
+	FLDPQ (R8), (F21, F22)      \
+	FLDPQ 32(R8), (F23, F24)    \
+	FLDPQ 64(R8), (F25, F26)    \
+	FLDPQ (R9), (F8, F9)        \
+	FLDPQ 32(R9), (F10, F11)
 
 #define TABLE FMOVQ (R5), F20
 
 #define NIBBLES_64(plane) \
-	FLDPQ.P 32(plane), (F0, F2) \
-	VUSHR   $4, V0.B16, V1.B16  \
-	VUSHR   $4, V2.B16, V3.B16
+	FLDPQ (plane), (F0, F2)     \
+	ADD   $32, plane            \
+	VUSHR $4, V0.B16, V1.B16    \
+	VUSHR $4, V2.B16, V3.B16
 
 #define NIBBLES_32(plane) \
-	FMOVQ.P 16(plane), F0       \
-	VUSHR   $4, V0.B16, V1.B16
+	FMOVQ (plane), F0           \
+	ADD   $16, plane            \
+	VUSHR $4, V0.B16, V1.B16
 
 #define NIBBLES_16(plane) \
-	VLD1R.P  8(plane), [V0.D2] \
+	VLD1R (plane), [V0.D2] \
 	USHL_16B(24, 0, 0)
 
 #define PAIRS_64(plane) \
-	VLD1R.P  8(plane), [V4.D2] \
-	VLD1R.P  8(plane), [V6.D2] \
-	USHL_16B(22, 4, 5)         \
-	USHL_16B(22, 6, 7)         \
-	USHL_16B(21, 4, 4)         \
+	FMOVQ (plane), F6      \
+	ADD   $16, plane       \
+	VDUP  V6.D[0], V4.D2   \
+	VDUP  V6.D[1], V6.D2   \
+	USHL_16B(22, 4, 5)     \
+	USHL_16B(22, 6, 7)     \
+	USHL_16B(21, 4, 4)     \
 	USHL_16B(21, 6, 6)
 
 #define PAIRS_32(plane) \
-	VLD1R.P  8(plane), [V4.D2] \
-	USHL_16B(22, 4, 5)         \
+	VLD1R (plane), [V4.D2] \
+	ADD   $8, plane        \
+	USHL_16B(22, 4, 5)     \
 	USHL_16B(21, 4, 4)
 
 #define PAIRS_16(plane) \
-	VLD1R.P  4(plane), [V4.S4] \
+	VLD1R (plane), [V4.S4] \
 	USHL_16B(23, 4, 4)
 
 #define BITS_64(plane) \
-	VLD1R.P 4(plane), [V16.S4] \
-	VLD1R.P 4(plane), [V18.S4]
+	FMOVD (plane), F16 \
+	ADD   $8, plane
 
-#define BITS_32(plane) VLD1R.P 4(plane), [V16.S4]
+#define BITS_32(plane) \
+	FMOVS (plane), F16 \
+	ADD   $4, plane
 
-#define BITS_16(plane) VLD1R.P 2(plane), [V16.H8]
+#define BITS_16(n) LDR_H(0, n, 16)
 
 // SPREAD_BITS gives each lane the byte with the bit of its channel.
 #define SPREAD_BITS \
-	VTBL V26.B16, [V16.B16], V17.B16 \
-	VTBL V26.B16, [V18.B16], V19.B16 \
-	VTBL V25.B16, [V16.B16], V16.B16 \
-	VTBL V25.B16, [V18.B16], V18.B16
+	VTBL V11.B16, [V16.B16], V19.B16 \
+	VTBL V10.B16, [V16.B16], V18.B16 \
+	VTBL V9.B16, [V16.B16], V17.B16  \
+	VTBL V8.B16, [V16.B16], V16.B16
 
 // WHERE_SET makes lanes all ones where the bit of their channel is set.
 #define WHERE_SET(a, b, c, d) \
 	SPREAD_BITS                    \
-	VCMTST V27.B16, V16.B16, a.B16 \
-	VCMTST V27.B16, V17.B16, b.B16 \
-	VCMTST V27.B16, V18.B16, c.B16 \
-	VCMTST V27.B16, V19.B16, d.B16
+	VCMTST V26.B16, V16.B16, a.B16 \
+	VCMTST V26.B16, V17.B16, b.B16 \
+	VCMTST V26.B16, V18.B16, c.B16 \
+	VCMTST V26.B16, V19.B16, d.B16
 
 // WHERE_CLEAR makes V16-V19 all ones where it is clear; V31 is all ones.
 #define WHERE_CLEAR \
 	VEOR V31.B16, V16.B16, V16.B16 \
-	VEOR V31.B16, V18.B16, V18.B16 \
 	WHERE_SET(V16, V17, V18, V19)
 
 #define AND_CODES(mask, a, b, c, d) \
@@ -141,7 +156,7 @@ GLOBL laneShifts<>(SB), RODATA|NOPTR, $128
 
 #define LOAD_64 BITS_64(R8)
 #define LOAD_32 BITS_32(R8)
-#define LOAD_16 BITS_16(R8)
+#define LOAD_16 BITS_16(8)
 #define CODES \
 	WHERE_SET(V0, V1, V2, V3)     \
 	VBSL V29.B16, V30.B16, V0.B16 \
@@ -186,15 +201,15 @@ TEXT ·unpack2NEON(SB), NOSPLIT, $0-48
 	PAIRS_32(R8)
 
 #define LOAD_16 \
-	BITS_16(R9)  \
+	BITS_16(9)   \
 	PAIRS_16(R8)
 
 #define CODES \
 	SPREAD_BITS                                          \
-	USHL_16B(28, 16, 16)                                 \
-	USHL_16B(28, 17, 17)                                 \
-	USHL_16B(28, 18, 18)                                 \
-	USHL_16B(28, 19, 19)                                 \
+	USHL_16B(25, 16, 16)                                 \
+	USHL_16B(25, 17, 17)                                 \
+	USHL_16B(25, 18, 18)                                 \
+	USHL_16B(25, 19, 19)                                 \
 	PUT_ABOVE(2, V16, V17, V18, V19, V4, V5, V6, V7)     \
 	AND_CODES(V29, V4, V5, V6, V7)                       \
 	LOOK_UP
@@ -237,7 +252,7 @@ TEXT ·unpack4NEON(SB), NOSPLIT, $0-48
 	NIBBLES_32(R8)
 
 #define LOAD_16 \
-	BITS_16(R9)    \
+	BITS_16(9)     \
 	NIBBLES_16(R8)
 
 #define CODES \
@@ -296,7 +311,7 @@ TEXT ·unpack6NEON(SB), NOSPLIT, $0-48
 	NIBBLES_32(R8)
 
 #define LOAD_16 \
-	BITS_16(R10)   \
+	BITS_16(10)    \
 	PAIRS_16(R9)   \
 	NIBBLES_16(R8)
 
@@ -317,12 +332,15 @@ TEXT ·unpack7NEON(SB), NOSPLIT, $0-48
 // ---- 8 bits
 
 #define LOAD_64 \
-	FLDPQ.P 32(R8), (F0, F1) \
-	FLDPQ.P 32(R8), (F2, F3)
+	FLDPQ (R8), (F0, F1)   \
+	FLDPQ 32(R8), (F2, F3) \
+	ADD   $64, R8
 
-#define LOAD_32 FLDPQ.P 32(R8), (F0, F1)
+#define LOAD_32 \
+	FLDPQ (R8), (F0, F1) \
+	ADD   $32, R8
 
-#define LOAD_16 FMOVQ.P 16(R8), F0
+#define LOAD_16 FMOVQ (R8), F0
 
 #define CODES \
 	VEOR V29.B16, V0.B16, V0.B16 \

@@ -10,22 +10,25 @@ row:
 wide:
 	LOAD_64
 	CODES
-	FSTPQ.P (F0, F1), 32(R0)
-	FSTPQ.P (F2, F3), 32(R0)
-	SUBS    $64, R11
-	BGE     wide
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F2, F3), 32(R0)
+	ADD   $64, R0
+	SUBS  $64, R11
+	BGE   wide
 
 unit:
-	TBZ     $5, R3, half
+	TBZ   $5, R3, half
 	LOAD_32
 	CODES
-	FSTPQ.P (F0, F1), 32(R0)
+	FSTPQ (F0, F1), (R0)
+	ADD   $32, R0
 
 half:
-	TBZ     $4, R3, next
+	TBZ   $4, R3, next
 	LOAD_16
 	CODES
-	FMOVQ.P F0, 16(R0)
+	FMOVQ F0, (R0)
+	ADD   $16, R0
 
 next:
 	ADD  R2, R1
