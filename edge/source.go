@@ -134,7 +134,10 @@ func (s *Source) fixedLines() ([]arena.Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	image, weights := imageBytes(), arena.RoundPage(s.file.Size())
+	image, weights := imageBytes(), int64(0)
+	for _, part := range s.file.Parts() {
+		weights += arena.RoundPage(part.Bytes)
+	}
 	if s.options.Model == "" {
 		weights = s.file.Size() // they are part of the program image
 		image = max(0, image-weights)

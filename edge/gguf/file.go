@@ -4,6 +4,7 @@ package gguf
 // instead of maps, which take a tenth of the heap.
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
@@ -25,6 +26,7 @@ type File struct {
 	name     string
 	data     []byte
 	mapping  *mmap.File
+	others   []*File // of a split model, the parts after this
 	byKey    []int32 // places in Metadata, sorted by key
 	byTensor []int32 // places in Tensors, sorted by name
 }
@@ -34,7 +36,7 @@ type Tensor struct {
 	Name   string
 	Type   Type
 	Dims   []uint64 // fastest first, one to four, each > 0
-	Offset uint64   // bytes from File.DataOffset
+	Offset uint64   // bytes from File.DataOffset, or from that of the tensor's part
 	Data   []byte   // [Dims[3]][Dims[2]][Dims[1]] rows of Dims[0] values, by blocks of Type
 }
 
@@ -49,8 +51,23 @@ func (t Tensor) Values() uint64 {
 }
 
 // Open maps the file at path and parses it. No tensor data is read. The file
-// must not be shortened while it is open.
+// must not be shortened while it is open. A part of a split model, whichever it
+// is, opens all of them: the File is then the first part, with the tensors of all.
 func Open(path string) (*File, error) {
+	f, err := openOne(path)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := f.complete()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return whole, nil
+}
+
+// openOne is Open for one file, be it split or not.
+func openOne(path string) (*File, error) {
 	mapping, err := mmap.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("gguf: %w", err) // which names the path
@@ -70,28 +87,41 @@ func (f *File) WillNeed() {
 	if f.mapping != nil {
 		f.mapping.WillNeed()
 	}
+	for _, other := range f.others {
+		other.WillNeed()
+	}
 }
 
 // Close releases the mapping; for a File from Parse it lets go of the bytes.
 // Strings and tensor data taken from the file must not be used afterwards; the
 // File itself is then empty. Closing twice is allowed.
 func (f *File) Close() error {
-	mapping := f.mapping
+	mapping, others := f.mapping, f.others
 	*f = File{name: f.name}
-	if mapping == nil {
-		return nil
+	var err error
+	if mapping != nil {
+		if err = mapping.Close(); err != nil {
+			err = fmt.Errorf("gguf: %s: %w", f.name, err)
+		}
 	}
-	if err := mapping.Close(); err != nil {
-		return fmt.Errorf("gguf: %s: %w", f.name, err)
+	for _, other := range others {
+		err = errors.Join(err, other.Close())
 	}
-	return nil
+	return err
 }
 
 // Name returns the name the file was opened or parsed under, for messages.
 func (f *File) Name() string { return f.name }
 
-// Size returns the size of the whole file in bytes.
-func (f *File) Size() int64 { return int64(len(f.data)) }
+// Size returns the size of the whole file in bytes, of a split model that of all
+// parts.
+func (f *File) Size() int64 {
+	size := int64(len(f.data))
+	for _, other := range f.others {
+		size += other.Size()
+	}
+	return size
+}
 
 // Keys returns the metadata keys in file order.
 func (f *File) Keys() []string {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"hash"
 )
 
 // What a fingerprint reads of the tensor data: so many samples, evenly apart.
@@ -17,9 +18,18 @@ const (
 // Fingerprint names the content of a file: the SHA-256 of its header, its size
 // and samples of its tensor data, in hexadecimal. What was measured on a model
 // says by it which one that was. It is no protection against a file made to
-// have a given fingerprint.
+// have a given fingerprint. The parts of a split model follow each other.
 func (f *File) Fingerprint() string {
 	h := sha256.New()
+	f.sample(h)
+	for _, other := range f.others {
+		other.sample(h)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// sample writes what of one file the fingerprint is made of.
+func (f *File) sample(h hash.Hash) {
 	h.Write(f.data[:f.DataOffset])
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(f.data))))
 	weights := f.data[f.DataOffset:]
@@ -27,5 +37,4 @@ func (f *File) Fingerprint() string {
 		at := len(weights) / fingerprintSamples * i
 		h.Write(weights[at:min(at+fingerprintSampleBytes, len(weights))])
 	}
-	return hex.EncodeToString(h.Sum(nil))
 }

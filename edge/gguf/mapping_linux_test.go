@@ -83,3 +83,39 @@ func TestNothingStaysMapped(t *testing.T) {
 		}
 	}
 }
+
+// All parts of a split model are mapped while it is open; none stays where one is
+// missing.
+func TestPartsAreMappedTogether(t *testing.T) {
+	paths := writeSplit(t, splitPart(0, 3), splitPart(1, 3), splitPart(2, 3))
+	mapped := func() (n int) {
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			n += strings.Count(string(maps), path)
+		}
+		return n
+	}
+	for _, path := range paths {
+		f, err := gguf.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := mapped(); n != 3 {
+			t.Errorf("%d of 3 parts are mapped", n)
+		}
+		if f.Close(); mapped() != 0 {
+			t.Errorf("%d parts are mapped after Close", mapped())
+		}
+	}
+	if err := os.Remove(paths[2]); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths[:2] {
+		if _, err := gguf.Open(path); err == nil || mapped() != 0 {
+			t.Errorf("error %v, %d parts are mapped", err, mapped())
+		}
+	}
+}

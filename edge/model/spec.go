@@ -73,9 +73,10 @@ func ReadSpec(f *gguf.File) (*Spec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	if parts, ok, _ := f.Uint("split.count"); ok && parts > 1 {
-		return nil, fmt.Errorf("%s: key split.count is %d: the model is split over several files, "+
-			"which is not supported; join them with llama-gguf-split --merge", f.Name(), parts)
+	// Opening a part by its path opens them all; a part in memory stays alone.
+	if count, ok, _ := f.Uint("split.count"); ok && count > uint64(len(f.Parts())) {
+		return nil, fmt.Errorf("%s: key split.count is %d: this is one part of a split model; "+
+			"open it by its path, with the other parts beside it", f.Name(), count)
 	}
 	m := &metadata{f: f, prefix: architecture + "."}
 	s := &Spec{Architecture: architecture, family: fam}
