@@ -37,7 +37,7 @@ func avx2(s Set) Set {
 	for bits := 1; bits <= 8; bits++ {
 		s.Unpack[bits] = amd64.UnpackAVX2(bits)
 	}
-	s.Score, s.Mix = amd64.Score(false), amd64.MixAVX2
+	s.Score, s.Mix = amd64.Score(false), amd64.Mix(false)
 	s.DotRows, s.AxpyRows = amd64.DotRowsAVX2, amd64.AxpyRowsAVX2
 	s.QuantizeQuery, s.Walsh = amd64.QuantizeQueryAVX2, walshAVX2
 	s.ExpSum, s.Max = amd64.ExpSumAVX2, amd64.MaxAVX2
@@ -56,14 +56,16 @@ func walshAVX2(x []float32, n int) {
 	amd64.WalshAVX2(x, n)
 }
 
-// avx512vnni improves batches of the block formats and the scores of tiles. One
-// token is bound by memory on either tier, and float batches reach the FMA units'
-// peak with AVX2 on CPUs that split 512-bit vectors in two.
+// avx512vnni improves batches of the block formats, the scores of tiles and the mixes
+// of values. One token is bound by memory on either tier, and float batches reach the
+// FMA units' peak with AVX2 on CPUs that split 512-bit vectors in two. The fits wait
+// for chains of single results: with 16 lanes a group by itself takes 12 % less, but a
+// tile of them no less (BenchmarkSeal on a Xeon).
 func avx512vnni(s Set) Set {
 	s.Name = "avx512vnni"
 	s.Product[Q8_0] = amd64.ProductQ8_0VNNI
 	s.Product[Q4_0] = amd64.ProductQ4_0VNNI
 	s.Product[Q4_1] = amd64.ProductQ4_1VNNI
-	s.Score = amd64.Score(true)
+	s.Score, s.Mix = amd64.Score(true), amd64.Mix(true)
 	return s
 }

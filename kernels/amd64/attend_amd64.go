@@ -162,35 +162,53 @@ func scoreTail(vnni bool, scores []float32, tail int, codes []int8, padded int, 
 	}
 }
 
-// MixAVX2 equals kernels.Mix within the bound of kernels.Set.
-func MixAVX2(out []float32, codes []int8, padded, rows int, w []float32, group int) {
-	if rows == 0 {
-		return
-	}
-	groups, group := rowGroups(padded, group)
-	out, codes, w = out[:padded], codes[:rows*padded], w[:rows*groups]
-	for r := 0; r < rows; {
-		n := callRows(rows-r, padded)
-		c, g, left := 0, 0, group // left: channels of group g from c on
-		for c < padded {
-			to, from, weights := &out[c], &codes[r*padded+c], &w[r*groups+g]
-			panel := 16
-			switch {
-			case c+64 <= padded && left >= 64:
-				panel = 64
-				mix64AVX2(to, from, padded, n, weights, 4*groups)
-			case c+64 <= padded && group == 32:
-				panel = 64
-				mix2x32AVX2(to, from, padded, n, weights, 4*groups)
-			default:
-				mix16AVX2(to, from, padded, n, weights, 4*groups)
-			}
-			for left -= panel; left <= 0; left += group {
-				g++
-			}
-			c += panel
+// MixFunc is the type of kernels.Set.Mix.
+type MixFunc = func(out []float32, codes []int8, padded, rows int, w []float32, group int)
+
+// Mix returns the function that equals kernels.Mix within the bound of kernels.Set, on
+// AVX2 or, with wide, on AVX-512: the same bits.
+func Mix(wide bool) MixFunc {
+	return func(out []float32, codes []int8, padded, rows int, w []float32, group int) {
+		if rows == 0 {
+			return
 		}
-		r += n
+		groups, group := rowGroups(padded, group)
+		out, codes, w = out[:padded], codes[:rows*padded], w[:rows*groups]
+		for r := 0; r < rows; {
+			n := callRows(rows-r, padded)
+			c, g, left := 0, 0, group // left: channels of group g from c on
+			for c < padded {
+				panel := 16
+				if c+64 <= padded && (left >= 64 || group == 32) {
+					panel = 64
+				}
+				mixPanel(wide, panel, left >= 64, &out[c], &codes[r*padded+c], padded, n,
+					&w[r*groups+g], 4*groups)
+				for left -= panel; left <= 0; left += group {
+					g++
+				}
+				c += panel
+			}
+			r += n
+		}
+	}
+}
+
+// mixPanel adds the rows of a panel of 64 or 16 channels; oneWeight says that 64
+// channels share a weight, else each 32 have one.
+func mixPanel(wide bool, panel int, oneWeight bool, out *float32, codes *int8, stride, rows int,
+	w *float32, wStride int) {
+	switch {
+	case panel == 16:
+		mix16AVX2(out, codes, stride, rows, w, wStride)
+	case wide && oneWeight:
+		mix64AVX512(out, codes, stride, rows, w, wStride)
+	case wide:
+		mix2x32AVX512(out, codes, stride, rows, w, wStride)
+	case oneWeight:
+		mix64AVX2(out, codes, stride, rows, w, wStride)
+	default:
+		mix2x32AVX2(out, codes, stride, rows, w, wStride)
 	}
 }
 

@@ -61,6 +61,14 @@ func mix2x32AVX2(out *float32, codes *int8, stride, rows int, w *float32, wStrid
 //go:noescape
 func mix16AVX2(out *float32, codes *int8, stride, rows int, w *float32, wStride int)
 
+// The two in vectors of sixteen, in mix_avx512_amd64.s.
+
+//go:noescape
+func mix64AVX512(out *float32, codes *int8, stride, rows int, w *float32, wStride int)
+
+//go:noescape
+func mix2x32AVX512(out *float32, codes *int8, stride, rows int, w *float32, wStride int)
+
 // axpyRows64AVX2 adds rows of 64 float32, stride bytes apart; rows ≥ 1.
 // Reference: kernels.AxpyRows.
 //
