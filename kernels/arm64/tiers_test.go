@@ -157,6 +157,49 @@ func TestShortOperandsPanic(t *testing.T) {
 	mustPanic(t, "QuantizeNEON, dst too short", func() { QuantizeNEON(halves[:79:79], x) })
 }
 
+// TestShortTilesPanic is the same for what attention does with a tile. A case names
+// the operand that lacks an element or does not fit.
+func TestShortTilesPanic(t *testing.T) {
+	const padded, rows, group, ng = 48, 5, 32, 2
+	const stride = padded + 3
+	codes, q, table := make([]int8, rows*padded), make([]int8, padded), make([]int8, 16)
+	payload, f := make([]byte, rows*padded/4), make([]float32, rows*stride)
+	less := func(x []float32, n int) []float32 { return x[: n-1 : n-1] }
+	unpack := func(dst []int8, payload []byte, table []int8) {
+		UnpackNEON(2)(dst, payload, padded/4, padded, rows, table)
+	}
+	score := func(scores []float32, codes, q []int8, qScale, qSum, scales, minima []float32) {
+		Score(false)(scores, codes, padded, rows, q, qScale, qSum, scales, minima, group)
+	}
+	cases := map[string]func(){
+		"Unpack, dst":          func() { unpack(codes[1:], payload, table) },
+		"Unpack, payload":      func() { unpack(codes, payload[1:], table) },
+		"Unpack, table":        func() { unpack(codes, payload, table[1:]) },
+		"Score, scores":        func() { score(less(f, rows), codes, q, f, f, f, f) },
+		"Score, codes":         func() { score(f, codes[1:], q, f, f, f, f) },
+		"Score, q":             func() { score(f, codes, q[1:], f, f, f, f) },
+		"Score, qScale":        func() { score(f, codes, q, less(f, ng), f, f, f) },
+		"Score, qSum":          func() { score(f, codes, q, f, less(f, ng), f, f) },
+		"Score, scales":        func() { score(f, codes, q, f, f, less(f, rows*ng), f) },
+		"Score, minima":        func() { score(f, codes, q, f, f, f, less(f, rows*ng)) },
+		"Mix, out":             func() { MixNEON(less(f, padded), codes, padded, rows, f, group) },
+		"Mix, codes":           func() { MixNEON(f, codes[1:], padded, rows, f, group) },
+		"Mix, w":               func() { MixNEON(f, codes, padded, rows, less(f, rows*ng), group) },
+		"Mix, odd group":       func() { MixNEON(f, codes, padded, rows, f, 24) },
+		"DotRows, scores":      func() { DotRowsNEON(less(f, rows), f, stride, rows, f[:padded]) },
+		"DotRows, x":           func() { DotRowsNEON(f, f[4:], stride, rows, f[:padded]) },
+		"AxpyRows, w":          func() { AxpyRowsNEON(f[:padded], less(f, rows), f, stride, rows) },
+		"AxpyRows, x":          func() { AxpyRowsNEON(f[:padded], f, f[4:], stride, rows) },
+		"QuantizeQuery, dst":   func() { QuantizeQueryNEON(q[1:], f, f, f[:padded], group) },
+		"QuantizeQuery, sum":   func() { QuantizeQueryNEON(q, f, less(f, ng), f[:padded], group) },
+		"Walsh, part of a row": func() { WalshNEON(f[:24], 16) },
+		"Walsh, short block":   func() { WalshNEON(f[:16], 8) },
+	}
+	for name, call := range cases {
+		mustPanic(t, name, call)
+	}
+}
+
 func mustPanic(t *testing.T, name string, call func()) {
 	t.Helper()
 	defer func() {
