@@ -66,6 +66,7 @@ func codeInput(f KVFormat, x []float32, before byte) *codedInput {
 		f.PackTile(c.tile, c.head[:], x, codedDim)
 	}
 	c.read = make([]float32, c.rows*padded)
+	fillCanary(c.read)
 	f.UnpackRows(c.read, c.tile, c.head[:], codedDim, c.rows)
 	return c
 }
@@ -103,8 +104,8 @@ func checkCoded(t fatal, f KVFormat, x []float32) *codedInput {
 		}
 	}
 	for _, s := range All() {
-		codes, tile, head := make([]uint8, padded), bytes.Clone(other.tile), other.head
-		work := slices.Clone(x)
+		codes := bytes.Repeat([]byte{0xff}, padded) // room to work in, whatever is there
+		tile, head, work := bytes.Clone(other.tile), other.head, slices.Clone(x)
 		if f.ByRow() {
 			for row := range c.rows {
 				f.PackRowBy(&s, tile, row, work[row*padded:row*padded+codedDim], codes)
@@ -156,7 +157,7 @@ func degenerateInputs() map[string]func(i int) float32 {
 func TestDegenerateTiles(t *testing.T) {
 	widths := []int{1, 2, 3, 4, 5, 6, 7, 8}
 	if testing.Short() {
-		widths = []int{1, 4, 8}
+		widths = []int{1, 8}
 	}
 	padded := PaddedHeadDim(codedDim)
 	constants := map[string]float32{"zero": 0, "negative 0": 0, "all NaN": 0, "denormal": 0,

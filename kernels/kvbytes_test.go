@@ -100,6 +100,24 @@ func TestTileParts(t *testing.T) {
 	}
 }
 
+// TestPageHeaders: of chan-c a half a KV head, in whole 32 bytes a page; else nothing.
+func TestPageHeaders(t *testing.T) {
+	for heads, want := range map[int]int{1: 32, 15: 32, 16: 32, 17: 64, 32: 64, 33: 96} {
+		f := CompactChannels(4)
+		tile, page := f.Tile(64), f.Page(heads, 64)
+		if got := f.PageHeaderBytes(heads); got != want || page.Bytes() != heads*tile.Bytes()+want {
+			t.Errorf("%d heads: a header of %d bytes in a page of %d; want %d", heads, got,
+				page.Bytes(), want)
+		}
+		for _, f := range []KVFormat{CacheF16, CacheF32, AffineRows(4, 32), KeyRows(4, 64),
+			KeyChannels(4)} {
+			if got := f.PageHeaderBytes(heads); got != 0 || f.Page(heads, 64) != f.Tile(64).times(heads) {
+				t.Errorf("%v: a page header of %d bytes", f, got)
+			}
+		}
+	}
+}
+
 func expectTile(t *testing.T, f KVFormat, d int, want TileSize) {
 	t.Helper()
 	if got := f.Tile(d); got != want {

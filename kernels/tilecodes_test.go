@@ -153,6 +153,48 @@ func checkPart(t *testing.T, f KVFormat, d int, part, whole *TileCodes, from, en
 	}
 }
 
+// TestCompactChannelsByTheBook holds the bytes of chan-c against its formula, on
+// channels of many sizes, two of which lie too far from 0 for an 8-bit zero:
+//
+//	S = half(max s/255), u = clamp(⌈s/S⌉, 1, 255),
+//	zero = clamp(rint(−min/(S·u)) − 2^(bits−1), −128, 127)
+func TestCompactChannelsByTheBook(t *testing.T) {
+	const d = 16
+	x := normalFloats(newRand(44), TileTokens*d)
+	for i := range x {
+		x[i] *= float32(i%d) / 8
+		x[i] += float32(map[int]float64{3: 200, 4: -200}[i%d])
+	}
+	for bits := 1; bits <= 8; bits++ {
+		f, top := CompactChannels(bits), math.Exp2(float64(bits))-1
+		tile, header := make([]byte, f.Tile(d).Bytes()), make([]byte, 2)
+		f.PackTile(tile, header, x, d)
+		var scale, low [d]float64
+		for c := range d {
+			column := make([]float32, 0, TileTokens)
+			for r := range TileTokens {
+				column = append(column, x[r*d+c])
+			}
+			least, most := slices.Min(column), slices.Max(column)
+			scale[c] = float64(roundHalf((most - least) / float32(top)))
+			low[c] = float64(roundHalf(least))
+		}
+		super := float64(roundHalf(float32(slices.Max(scale[:])) / 255))
+		if got := float64(f16At(header)); got != super {
+			t.Fatalf("%d bits: super-scale %v; want %v", bits, got, super)
+		}
+		for c := range d {
+			u := min(max(math.Ceil(scale[c]/super), 1), 255)
+			zero := math.RoundToEven(-low[c]/(super*u)) - math.Exp2(float64(bits-1))
+			zero = min(max(zero, -128), 127)
+			if float64(tile[c]) != u || float64(int8(tile[d+c])) != zero {
+				t.Errorf("%d bits, channel %d: scale %d, zero %d; want %v, %v", bits, c, tile[c],
+					int8(tile[d+c]), u, zero)
+			}
+		}
+	}
+}
+
 // TestCodesComeBack: packing and unpacking every width and row length up to the
 // longest, by the references and by every Set, which reads levels: here the code
 // itself up to 4 bits.
