@@ -3,7 +3,6 @@ package edge
 import (
 	"errors"
 	"fmt"
-	"runtime"
 
 	"edgeinfer/budget"
 )
@@ -19,7 +18,7 @@ type Options struct {
 	ChatTemplate string
 
 	ContextTokens int    // of all sessions together; 0: the planner chooses
-	Threads       int    // 0: the CPUs this process may use
+	Threads       int    // 0: the fast cores that this process may use
 	BatchTokens   int    // tokens of one pass through a prompt; 0: DefaultBatchTokens
 	KV            string // plan text such as k4v2; "" or "auto": the planner chooses
 	BudgetBytes   int64  // all memory of the process; 0: what this machine grants
@@ -28,6 +27,7 @@ type Options struct {
 	Planner       string // distortion model; "": the default
 	Calibration   string // path of what was measured of the model; "": none
 	Kernels       string // a kernel set by name; "": the best this CPU has
+	Board         string // a board by name; "": what this machine is detected as
 	WindowTiles   *int   // recent tiles kept in 16 bits besides the own; −1: none; nil: 1
 	SinkTiles     *int   // first tiles kept in 16 bits, 0 or 1; nil: 1
 	Parallel      int    // sessions at a time; 0: 1
@@ -49,8 +49,12 @@ const (
 
 // check fills in defaults and refuses what is out of range.
 func (o *Options) check() error {
+	machine, err := o.machine()
+	if err != nil {
+		return err
+	}
 	if o.Threads == 0 {
-		o.Threads = min(runtime.GOMAXPROCS(0), maxThreads)
+		o.Threads = defaultThreads(machine)
 	}
 	if o.BatchTokens == 0 {
 		o.BatchTokens = DefaultBatchTokens
@@ -68,7 +72,7 @@ func (o *Options) check() error {
 		return nil
 	}
 	window, sinks := o.window(), o.sinks()
-	err := errors.Join(
+	err = errors.Join(
 		inRange("threads", o.Threads, 1, maxThreads),
 		inRange("batch size", o.BatchTokens, 1, maxBatchTokens),
 		inRange("parallel", o.Parallel, 1, maxParallel),

@@ -93,7 +93,7 @@ func (s *Source) Plan() (budget.Plan, error) {
 		return budget.Plan{}, inputError{err}
 	}
 	if r.LimitBytes, r.LimitSource = o.BudgetBytes, "--budget"; r.LimitBytes == 0 {
-		if r.LimitBytes, r.LimitSource, err = budget.DetectLimit("/"); err != nil {
+		if r.LimitBytes, r.LimitSource, err = o.limit(); err != nil {
 			return budget.Plan{}, err
 		}
 	}

@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"edge/sample":           {},
 	"edge/kv":               {"arena", "kernels", "edge/internal/workers"},
 	"edge/model":            {"arena", "kernels", "edge/kv", "edge/gguf", "edge/internal/workers"},
-	"edge": {"arena", "budget", "kernels", "edge/chat", "edge/gguf", "edge/kv", "edge/model",
+	"edge": {"arena", "boards", "budget", "kernels", "edge/chat", "edge/gguf", "edge/kv", "edge/model",
 		"edge/sample", "edge/tokenizer", "edge/internal/workers"},
 	"edge/eval": {"edge"},
 	"cmd/edgeinfer": {"arena", "boards", "budget", "kernels", "edge", "edge/chat", "edge/eval", "edge/gguf",
