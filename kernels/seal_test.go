@@ -10,7 +10,8 @@ import (
 
 // sealLengths are the lengths of groups: all a format has, those of the last group
 // of odd head dims, and odd ones.
-var sealLengths = []int{1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64, 72, 80, 96, 112, 127, 128}
+var sealLengths = []int{1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 48, 63, 64, 72, 80, 96,
+	112, 127, 128}
 
 // sealInputs fill a group; each aims at one rule of the fits.
 var sealInputs = map[string]func(r *rand.Rand, x []float32){
