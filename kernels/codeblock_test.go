@@ -88,7 +88,8 @@ func scaleAndMinimum(packed []byte, g int) (scale, minimum int) {
 	if g == j {
 		return bitsOf(scales[j], 0, 6), bitsOf(minima[j], 0, 6)
 	}
-	return bitsOf(low[j], 0, 4) + 16*bitsOf(scales[j], 6, 2), bitsOf(low[j], 4, 4) + 16*bitsOf(minima[j], 6, 2)
+	scale = bitsOf(low[j], 0, 4) + 16*bitsOf(scales[j], 6, 2)
+	return scale, bitsOf(low[j], 4, 4) + 16*bitsOf(minima[j], 6, 2)
 }
 
 // TestBlockSizes: bits a value as the formats are advertised, and no room between

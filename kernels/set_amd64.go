@@ -32,6 +32,7 @@ func avx2(s Set) Set {
 	s.Product[Q8_0] = amd64.ProductQ8_0AVX2
 	s.Product[Q4_0] = amd64.ProductQ4_0AVX2
 	s.Product[Q4_1] = amd64.ProductQ4_1AVX2
+	setCodeProducts(&s, false)
 	s.Dot, s.Axpy = amd64.DotAVX2, amd64.AxpyAVX2
 	s.WidenF16, s.NarrowF16 = amd64.WidenF16AVX2, amd64.NarrowF16AVX2
 	for bits := 1; bits <= 8; bits++ {
@@ -66,6 +67,7 @@ func avx512vnni(s Set) Set {
 	s.Product[Q8_0] = amd64.ProductQ8_0VNNI
 	s.Product[Q4_0] = amd64.ProductQ4_0VNNI
 	s.Product[Q4_1] = amd64.ProductQ4_1VNNI
+	setCodeProducts(&s, true)
 	s.Score, s.Mix = amd64.Score(true), amd64.Mix(true)
 	return s
 }

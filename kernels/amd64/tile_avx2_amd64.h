@@ -26,9 +26,9 @@
 	VBROADCASTSS at, Y10       \
 	VMULPS       Y10, dot, dot
 
-// acc += d·(float(dot)·s)
-#define SCALE \
-	VMOVUPS     256(SI), Y11 \
+// acc += d·(float(dot)·s), d at byte `at` of the record.
+#define SCALE_BY(at) \
+	VMOVUPS     at(SI), Y11  \
 	VCVTDQ2PS   Y4, Y4       \
 	VCVTDQ2PS   Y5, Y5       \
 	VCVTDQ2PS   Y6, Y6       \
@@ -38,6 +38,8 @@
 	VFMADD231PS Y5, Y11, Y1  \
 	VFMADD231PS Y6, Y11, Y2  \
 	VFMADD231PS Y7, Y11, Y3
+
+#define SCALE SCALE_BY(256)
 
 #define ADD_MINIMUM(at, acc) \
 	VBROADCASTSS at, Y10       \
