@@ -202,8 +202,8 @@ func Lookup(name string) (b Board, sized bool, err error) {
 	for _, p := range profiles {
 		names = append(names, p.Name)
 	}
-	return Board{}, false, fmt.Errorf("there is no board %s; there are %s and %s", quote(name),
-		strings.Join(names, ", "), Generic)
+	return Board{}, false, fmt.Errorf("there is no board %s; there are %s", quote(name),
+		strings.Join(names, ", "))
 }
 
 // profileNamed returns the profile of that name or alias.

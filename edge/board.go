@@ -92,3 +92,12 @@ func (s *Source) WeightBytesPerToken() int64 {
 	}
 	return sum
 }
+
+// Roofline is how many tokens a second the memory allows at most: what it gives
+// over what one token reads, which is the weights and the cache of its session,
+// empty or full. Arithmetic may allow less. It is 0 where bytesPerSecond is.
+func (s *Source) Roofline(p budget.Plan, bytesPerSecond int64) (empty, full float64) {
+	weights := float64(s.WeightBytesPerToken())
+	cache := float64(p.KVBytes()) / float64(p.Geometry.Sessions)
+	return float64(bytesPerSecond) / weights, float64(bytesPerSecond) / (weights + cache)
+}

@@ -86,7 +86,7 @@ a TOML file (kv-budget = "64MiB"); the flag wins, then the environment, then the
 		return usageError{c, explainFlagError(c, err)}
 	})
 	root.AddCommand(p.runCommand(), p.planCommand(), p.inspectCommand(), p.tokenizeCommand(),
-		p.templateCommand(), p.evalCommand(), p.kernelsCommand())
+		p.templateCommand(), p.evalCommand(), p.kernelsCommand(), p.boardsCommand())
 	root.SetHelpCommand(helpCommand(root))
 	root.SetGlobalNormalizationFunc(normaliseFlag)
 	return root

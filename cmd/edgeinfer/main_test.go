@@ -109,7 +109,7 @@ func TestBadValues(t *testing.T) {
 		args string
 		want string
 	}{
-		{"run -t 0", `--threads "0": must be at least 1.*one thread per CPU`},
+		{"run -t 0", `--threads "0": must be at least 1.*one thread per fast core`},
 		{"run -t -4", `--threads "-4": must be at least 1`},
 		{"run -t two", `--threads "two": is not a whole number`},
 		{"run -t 99999999999999999999", `--threads .* is out of range`},

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"edgeinfer/boards"
 	"edgeinfer/edge"
 	"edgeinfer/edge/sample"
 	"edgeinfer/kernels"
@@ -32,7 +33,7 @@ type settings struct {
 	windowTiles, sinkTiles        *int // nil: the runtime's defaults
 	allowPaging, lock             bool
 	threads, batch, smallestBatch int // 0: not given
-	kernels                       string
+	kernels, board                string
 	logitRows                     int // positions that get logits at once; 0: one a session
 
 	sampling sample.Params
@@ -109,9 +110,13 @@ func (s *settings) memory() flagGroup {
 		"sessions that share the context (also -np)",
 		integer(&s.parallel, 1, math.MaxInt32, "one session is the least"))
 	g.add("budget", "", "SIZE", "",
-		"all memory of the process, as in 1500MiB; otherwise what control groups and "+
-			"free memory allow",
+		"all memory of the process, as in 1500MiB; otherwise what control groups, the "+
+			"board and free memory allow",
 		size(&s.budgetBytes))
+	g.add("board", "", "NAME", "auto",
+		"take this machine for a board, as in rpi-5-8g (see edgeinfer boards), or for none: "+
+			"generic; its usable memory is one of the limits",
+		s.setBoard)
 	g.add("kv-budget", "", "SIZE", "",
 		"memory of the key/value cache alone",
 		size(&s.kvBudgetBytes))
@@ -146,8 +151,8 @@ func (s *settings) memory() flagGroup {
 // compute are the flags that decide how it is computed.
 func (s *settings) compute() flagGroup {
 	g := newGroup("Computation")
-	const threadsHint = "leave it out for one thread per CPU"
-	g.add("threads", "t", "N", "one per CPU",
+	const threadsHint = "leave it out for one thread per fast core"
+	g.add("threads", "t", "N", "one per fast core",
 		"compute threads",
 		integer(&s.threads, 1, math.MaxInt32, threadsHint))
 	g.add("batch-size", "b", "N", fmt.Sprint(edge.DefaultBatchTokens),
@@ -212,6 +217,12 @@ func (s *settings) setContext(text string) error {
 		"auto takes the largest that fits, 0 what the model was trained with")(text)
 }
 
+func (s *settings) setBoard(name string) error {
+	s.board = name
+	_, err := boards.Machine{}.As(name)
+	return err
+}
+
 func (s *settings) setWindow(text string) error {
 	tiles := -1
 	if text != "none" {
@@ -250,7 +261,7 @@ func (p *program) options(s *settings) (edge.Options, error) {
 		BudgetBytes: s.budgetBytes, KVBudgetBytes: s.kvBudgetBytes,
 		Floor: s.floor, Planner: s.planner, Kernels: s.kernels, WindowTiles: s.windowTiles,
 		SinkTiles: s.sinkTiles, Parallel: s.parallel, AllowPaging: s.allowPaging, Lock: s.lock,
-		LogitRows: s.logitRows, Calibration: s.calibration,
+		LogitRows: s.logitRows, Calibration: s.calibration, Board: s.board,
 	}
 	if s.smallestBatch > 0 && (s.batch == 0 || s.smallestBatch < s.batch) {
 		o.BatchTokens = s.smallestBatch
