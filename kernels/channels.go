@@ -25,18 +25,22 @@ func PackChannelTile(tile, header []byte, f KVFormat, x []float32, headDim int) 
 		channel [TileTokens]uint8
 		scale   [MaxHeadDim]uint16
 		low     [MaxHeadDim]uint16
+		need    [MaxHeadDim]float32
 	)
 	for c := range headDim {
 		for r := range column {
 			column[r] = finiteHalf(x[r*padded+c])
 		}
 		scale[c], low[c] = f.fitAffine(channel[:], column[:])
+		if f.Kind == KVCompact {
+			need[c] = compactNeed(column[:], F16ToF32(scale[c]), f.Bits)
+		}
 		for r, code := range channel {
 			codes[r][c] = code
 		}
 	}
 	if f.Kind == KVCompact {
-		super := packCompact(tile, &scale, &low, headDim, padded, f.Bits)
+		super := packCompact(tile, &need, &low, headDim, padded, f.Bits)
 		binary.LittleEndian.PutUint16(header, F32ToF16(super))
 		for c := range headDim {
 			s, m := f.channel(tile, super, c, padded)
@@ -57,29 +61,56 @@ func PackChannelTile(tile, header []byte, f KVFormat, x []float32, headDim int) 
 	}
 }
 
+// compactReach is how many steps a zero is counted on to move the codes: one fewer
+// than it can, for its rounding.
+const compactReach = 127
+
+// compactNeed is the least step S·u of a channel of chan-C whose codes reach all
+// its values. The fit's scale spans their range; a range far from 0 compared with
+// its width needs a coarser step, for a zero moves codes by 128 steps at most.
+func compactNeed(x []float32, scale float32, bits int) float32 {
+	half := float32(int(1) << (bits - 1))
+	need := scale
+	for _, v := range x {
+		need = max(need, v/(half-1+compactReach), -v/(half+compactReach))
+	}
+	return need
+}
+
 // packCompact writes the u8 scales and the i8 zeros of chan-C and returns S:
 //
-//	S = max s/255 as an fp16, u = clamp(⌈s/S⌉, 1, 255), zero = clamp(rint(−min/(S·u)) − 2^(bits−1), ±128)
+//	S = max need/255 as an fp16, u = ⌈need/S⌉, zero = rint(−min/(S·u)) − 2^(bits−1)
 //
-// u is rounded up so that the range of a channel is covered. Where all channels
-// are constant S is 0 and the tile reads as zeros: its keys are centred.
-func packCompact(tile []byte, scale, low *[MaxHeadDim]uint16, headDim, padded, bits int) float32 {
+// both clamped to their bytes. S and u are rounded up so that every channel is
+// covered. Where all channels are 0 so is S, and the tile reads as zeros.
+func packCompact(tile []byte, need *[MaxHeadDim]float32, low *[MaxHeadDim]uint16,
+	headDim, padded, bits int) float32 {
 	var most float32
 	for c := range headDim {
-		most = max(most, F16ToF32(scale[c]))
+		most = max(most, need[c])
 	}
-	super := roundHalf(most / 255)
+	super := roundHalfUp(most / 255)
 	clear(tile[:2*padded])
 	if super == 0 {
 		return 0
 	}
 	for c := range headDim {
-		u := min(max(ceil(F16ToF32(scale[c])/super), 1), 255)
+		u := min(max(ceil(need[c]/super), 1), 255)
 		zero := rint(-F16ToF32(low[c])/float32(super*u)) - float32(int(1)<<(bits-1))
 		tile[c] = byte(u)
 		tile[padded+c] = byte(int8(min(max(zero, -128), 127)))
 	}
 	return super
+}
+
+// roundHalfUp is the least IEEE half that is not below v, which is not negative
+// and below 65504.
+func roundHalfUp(v float32) float32 {
+	h := F32ToF16(v)
+	if F16ToF32(h) < v {
+		h++
+	}
+	return F16ToF32(h)
 }
 
 // ceil rounds up; v is not negative.

@@ -154,10 +154,11 @@ func checkPart(t *testing.T, f KVFormat, d int, part, whole *TileCodes, from, en
 }
 
 // TestCompactChannelsByTheBook holds the bytes of chan-c against its formula, on
-// channels of many sizes, two of which lie too far from 0 for an 8-bit zero:
+// channels of many sizes, two of which lie too far from 0 for an 8-bit zero at the
+// step of their range:
 //
-//	S = half(max s/255), u = clamp(⌈s/S⌉, 1, 255),
-//	zero = clamp(rint(−min/(S·u)) − 2^(bits−1), −128, 127)
+//	need = max(s, max x/(2^(bits−1)−1+127), −min x/(2^(bits−1)+127)), S = max need/255
+//	as the next half, u = clamp(⌈need/S⌉, 1, 255), zero = rint(−min/(S·u)) − 2^(bits−1)
 func TestCompactChannelsByTheBook(t *testing.T) {
 	const d = 16
 	x := normalFloats(newRand(44), TileTokens*d)
@@ -169,27 +170,54 @@ func TestCompactChannelsByTheBook(t *testing.T) {
 		f, top := CompactChannels(bits), math.Exp2(float64(bits))-1
 		tile, header := make([]byte, f.Tile(d).Bytes()), make([]byte, 2)
 		f.PackTile(tile, header, x, d)
-		var scale, low [d]float64
+		var need, low [d]float64
+		half := math.Exp2(float64(bits - 1))
 		for c := range d {
 			column := make([]float32, 0, TileTokens)
 			for r := range TileTokens {
 				column = append(column, x[r*d+c])
 			}
 			least, most := slices.Min(column), slices.Max(column)
-			scale[c] = float64(roundHalf((most - least) / float32(top)))
+			need[c] = max(float64(roundHalf((most-least)/float32(top))), float64(most)/(half+126),
+				-float64(least)/(half+127))
 			low[c] = float64(roundHalf(least))
 		}
-		super := float64(roundHalf(float32(slices.Max(scale[:])) / 255))
+		super := float64(roundHalf(float32(slices.Max(need[:]) / 255)))
+		if super < slices.Max(need[:])/255 {
+			super = float64(F16ToF32(F32ToF16(float32(super)) + 1))
+		}
 		if got := float64(f16At(header)); got != super {
 			t.Fatalf("%d bits: super-scale %v; want %v", bits, got, super)
 		}
 		for c := range d {
-			u := min(max(math.Ceil(scale[c]/super), 1), 255)
+			u := min(max(math.Ceil(need[c]/super*(1-1e-7)), 1), 255)
 			zero := math.RoundToEven(-low[c]/(super*u)) - math.Exp2(float64(bits-1))
 			zero = min(max(zero, -128), 127)
 			if float64(tile[c]) != u || float64(int8(tile[d+c])) != zero {
 				t.Errorf("%d bits, channel %d: scale %d, zero %d; want %v, %v", bits, c, tile[c],
 					int8(tile[d+c]), u, zero)
+			}
+		}
+	}
+}
+
+// TestCompactChannelsReachTheirValues: wherever a channel lies, as far from 0 as
+// its range times 40, each value reads within half a step of itself.
+func TestCompactChannelsReachTheirValues(t *testing.T) {
+	const d = 64
+	x := normalFloats(newRand(45), TileTokens*d)
+	for i := range x {
+		x[i] = x[i]*float32(1+i%7)/4 + float32(i%d-32)/2*float32(i%3)
+	}
+	for bits := 1; bits <= 8; bits++ {
+		f := CompactChannels(bits)
+		tile, header, got := make([]byte, f.Tile(d).Bytes()), make([]byte, 2), make([]float32, TileTokens*d)
+		f.PackTile(tile, header, x, d)
+		f.UnpackRows(got, tile, header, d, TileTokens)
+		for i, v := range x {
+			step := float64(f16At(header)) * float64(tile[i%d])
+			if off := math.Abs(float64(v - got[i])); off > 0.501*step+math.Abs(float64(v))/1024 {
+				t.Fatalf("%d bits, channel %d: %v reads as %v, off by %.2f steps", bits, i%d, v, got[i], off/step)
 			}
 		}
 	}
