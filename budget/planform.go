@@ -13,7 +13,7 @@ package budget
 //	rotate=none|k|v|kv     which sides' coded rows are rotated
 //	centre=on|off          keys less the mean of the session's first tile
 //	balance=on|off         keys divided by a side file's Λ
-//	debias=on|off          values' scales without shrinkage, of rows
+//	debias=on|off          scales without shrinkage, of rows
 //
 // An option without a side concerns each side that can take it; that no side
 // can is an error. The order of options does not matter: kinds count first, for
@@ -204,10 +204,11 @@ func applyOption(f kernels.KVFormat, side int, name, value string,
 		return f, nil
 	case name == "clip" && fitted:
 		share, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(share >= 0.5 && share <= 0.99) {
-			return f, fmt.Errorf("%s is no share of the range from 0.5 to 0.99", quote(value))
+		percent := math.Round(100 * share)
+		if err != nil || !(percent >= 50 && percent <= 99) || math.Abs(100*share-percent) > 1e-9 {
+			return f, fmt.Errorf("%s is no share of the range from 0.5 to 0.99 in hundredths", quote(value))
 		}
-		f.ClipPercent = int(math.Round(100 * share))
+		f.ClipPercent = int(percent)
 		return f, nil
 	case name == "centre" && side == 0 && f.Quantized():
 		flag = &f.Centre
@@ -260,6 +261,7 @@ func parseRotation(sides [2]*kernels.KVFormat, prefix, value string, said *[]str
 	if prefix != "" || !slices.Contains([]string{"none", "k", "v", "kv"}, value) {
 		return errors.New("it is rotate=none, k, v or kv, with no side in front")
 	}
+	coded := 0
 	for side, f := range sides {
 		rotated := value != "none" && strings.Contains(value, sideNames[side])
 		if !f.Quantized() {
@@ -272,6 +274,10 @@ func parseRotation(sides [2]*kernels.KVFormat, prefix, value string, said *[]str
 			return err
 		}
 		f.Rotate = rotated
+		coded++
+	}
+	if coded == 0 {
+		return errors.New("neither side is coded, and rows of floats are not rotated")
 	}
 	return nil
 }

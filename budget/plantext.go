@@ -108,7 +108,7 @@ func (c *Choice) takeOptions(item string) (string, error) {
 		}
 		*to = &n
 	}
-	return strings.Join(rest, "/"), nil
+	return strings.TrimSpace(strings.Join(rest, "/")), nil
 }
 
 // parseItems reads one form for all layers, or ranges of layers with theirs.

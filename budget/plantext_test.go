@@ -85,6 +85,8 @@ func TestParsePlanErrors(t *testing.T) {
 		{"k4v2/k.rotate=k", "with no side in front"},
 		{"k4v16/rotate=kv", "v is not coded"},
 		{"k4v2/affine/rows", "the kind of k is given twice"},
+		{"f16/rotate=none", "neither side is coded"},
+		{"k4v2/affine/clip=0.505", "in hundredths"},
 		{"k4v2/window=-1", "is no window"},
 		{"k4v2/window=", "is no window"},
 		{"k4v2/sinks=2", "0 sink tiles or 1"},
@@ -240,6 +242,8 @@ func TestPlanOptions(t *testing.T) {
 // Window and sinks concern the cache, whichever layer they are said of.
 func TestPlanWindowAndSinks(t *testing.T) {
 	for text, want := range map[string]string{
+		"auto /window=0":                        "auto/window=0",
+		"k4v2 / sinks=0  ":                      "k4v2/sinks=0",
 		"k4v2/window=none":                      "k4v2/window=none",
 		"auto/window=3/sinks=0":                 "auto/window=3/sinks=0",
 		"0-3:k8v6/window=2,4-29:k4v3/sinks=1":   "0-3:k8v6,4-29:k4v3/window=2/sinks=1",

@@ -132,24 +132,34 @@ func TestLongContext(t *testing.T) {
 	}
 }
 
-// TestExtremeInput: values that are no numbers, or too large for 16 bits, break
-// nothing but the results they enter; sealed they are finite again.
+// TestExtremeInput: keys and values that are no numbers, or too large for 16 bits,
+// are taken as the nearest that is one, in the window as in codes: every result is
+// a number.
 func TestExtremeInput(t *testing.T) {
 	const n = 130
-	g := uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), n, 0, 0)
-	c, _ := newCache(t, g, 2)
-	in := newTokens(g, n, 7)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	copy(in.layers[0].k, []float32{nan, inf, -inf, 1e9, -1e9, 65504})
-	copy(in.layers[0].v, []float32{nan, inf, -inf, 1e9, -1e9, 65504})
-	for i := range in.layers[0].q[64*2*16:] {
-		in.layers[0].q[64*2*16+i] /= 1e6 // scores stay comparable to the huge key's
-	}
-	out := in.newOutputs()
-	in.run(newSession(t, c), out, n, 1)
-	for i, v := range out[0][64*2*16:] {
-		if v != v || math.IsInf(float64(v), 0) {
-			t.Fatalf("value %d after the row was sealed is %v, want a number", i, v)
+	extreme := []float32{nan, inf, -inf, 1e9, -1e9, 65504}
+	for _, c := range []struct {
+		name string
+		g    kernels.KVGeometry
+	}{
+		{"affine", uniform(1, 2, 1, 16, ra(4, 16), ra(2, 16), n, 0, 0)},
+		{"rows", uniform(1, 2, 1, 16, kr(4), vr(4), n, 1, 1)},
+		{"no window", uniform(1, 2, 1, 16, kr(8), vr(2), n, -1, 1)},
+		{"channels", uniform(1, 2, 1, 16, kernels.CompactChannels(4), vr(4), n, 1, 0)},
+	} {
+		cache, _ := newCache(t, c.g, 2)
+		in := newTokens(c.g, n, 7)
+		for _, position := range []int{0, 40, 100} { // a sink, what is sealed later, the window
+			copy(in.layers[0].k[position*16:], extreme)
+			copy(in.layers[0].v[position*16:], extreme)
+		}
+		out := in.newOutputs()
+		in.run(newSession(t, cache), out, n, 1)
+		for i, v := range out[0] {
+			if v != v || math.IsInf(float64(v), 0) {
+				t.Fatalf("%s: value %d is %v, want a number", c.name, i, v)
+			}
 		}
 	}
 }

@@ -30,6 +30,9 @@ func newReference(g kernels.KVGeometry, layer int, in layerTokens, balance []flo
 		r.rows[side] = make([]float32, len(rows))
 		for i, v := range rows {
 			r.rows[side][i] = v
+			if r.format(side).Quantized() {
+				v = finite(v)
+			}
 			if r.format(side) != f32 {
 				r.rows[side][i] = kernels.F16ToF32(kernels.F32ToF16(v))
 			}

@@ -126,11 +126,16 @@ func (j *writeJob) append(which, own, head, row int, x []float32, w *scratch) {
 		at := 2 * row * l.padded
 		j.cache.set.NarrowF16(d.page(s, own, head)[at:at+2*len(x)], x)
 	case s.isRaw(l, own, own):
-		at := 2 * row * l.padded
-		j.cache.set.NarrowF16(d.rawTile(s, l.sinks, own, head)[at:at+2*len(x)], x)
+		// As coded rows do, so that one value beyond a half spoils no softmax.
+		finite, at := w.rows[:len(x)], 2*row*l.padded
+		copy(finite, x)
+		j.cache.set.Finite(finite)
+		j.cache.set.NarrowF16(d.rawTile(s, l.sinks, own, head)[at:at+2*len(x)], finite)
 	default:
 		halves, rounded := w.halves[:2*len(x)], w.rows[:len(x)]
-		j.cache.set.NarrowF16(halves, x)
+		copy(rounded, x)
+		j.cache.set.Finite(rounded)
+		j.cache.set.NarrowF16(halves, rounded)
 		j.cache.set.WidenF16(rounded, halves)
 		j.transform(which, head, rounded)
 		d.format.PackRowBy(j.cache.set, d.page(s, own, head), row, rounded, w.halves)
