@@ -25,9 +25,9 @@ import (
 
 const (
 	calibrationVersion = 1
-	// maxCalibrationBytes bounds the file: 128 layers of 64 heads of 256 channels
-	// at 24 characters each are 48 MiB.
-	maxCalibrationBytes = 64 << 20
+	// What a side file may take: so many bytes a value, and the rest of it.
+	calibrationValueBytes = 32
+	calibrationOtherBytes = 64 << 10
 )
 
 // calibration is the content of a side file.
@@ -44,8 +44,8 @@ type calibrationLayer struct {
 }
 
 // readCalibration reads the side file at path. It must be of the model with this
-// fingerprint.
-func readCalibration(path, fingerprint string) (*calibration, error) {
+// fingerprint and these layers; what is larger than theirs is not read.
+func readCalibration(path, fingerprint string, layers []kernels.KVLayer) (*calibration, error) {
 	fail := func(format string, args ...any) (*calibration, error) {
 		return nil, fmt.Errorf("calibration: %s: %w", path, fmt.Errorf(format, args...))
 	}
@@ -54,15 +54,20 @@ func readCalibration(path, fingerprint string) (*calibration, error) {
 		return nil, fmt.Errorf("calibration: %w", err) // which names the path
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxCalibrationBytes+1))
+	most := int64(calibrationOtherBytes)
+	for _, l := range layers {
+		most += calibrationValueBytes * int64(l.KVHeads) * int64(l.HeadDim)
+	}
+	info, err := f.Stat()
 	if err != nil {
 		return fail("%w", err)
 	}
-	if len(data) > maxCalibrationBytes {
-		return fail("it has more than %d bytes; a calibration is smaller", maxCalibrationBytes)
+	if info.Size() > most {
+		return fail("it has more than the %d bytes that this model's %d layers can fill",
+			most, len(layers))
 	}
 	c := new(calibration)
-	if err := json.Unmarshal(data, c); err != nil {
+	if err := c.decode(json.NewDecoder(io.LimitReader(f, most)), len(layers)); err != nil {
 		return fail("%w", err)
 	}
 	switch {
@@ -74,6 +79,66 @@ func readCalibration(path, fingerprint string) (*calibration, error) {
 			"make one of this model", c.Fingerprint, fingerprint)
 	}
 	return c, nil
+}
+
+// decode reads the document layer by layer, no more than the model has: a list of
+// empty layers would take many times the bytes of its text.
+func (c *calibration) decode(d *json.Decoder, layers int) error {
+	if err := expect(d, json.Delim('{')); err != nil {
+		return err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch key {
+		case "edgeinfer_calibration":
+			err = d.Decode(&c.Version)
+		case "fingerprint":
+			err = d.Decode(&c.Fingerprint)
+		case "provenance":
+			err = d.Decode(&c.Provenance)
+		case "layers":
+			err = c.decodeLayers(d, layers)
+		default:
+			var other json.RawMessage
+			err = d.Decode(&other)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return expect(d, json.Delim('}'))
+}
+
+func (c *calibration) decodeLayers(d *json.Decoder, layers int) error {
+	if err := expect(d, json.Delim('[')); err != nil {
+		return err
+	}
+	for d.More() {
+		if len(c.Layers) == layers {
+			return fmt.Errorf("it has more layers than the model's %d", layers)
+		}
+		var l calibrationLayer
+		if err := d.Decode(&l); err != nil {
+			return err
+		}
+		c.Layers = append(c.Layers, l)
+	}
+	return expect(d, json.Delim(']'))
+}
+
+// expect reads one bracket.
+func expect(d *json.Decoder, want json.Delim) error {
+	got, err := d.Token()
+	switch {
+	case err != nil:
+		return err
+	case got != want:
+		return fmt.Errorf("%v where a %v belongs", got, want)
+	}
+	return nil
 }
 
 // balance returns Λ of a layer, [KV head][head dimension] in one row.
@@ -114,7 +179,8 @@ func (e *Engine) calibrate() error {
 		}
 		if c == nil {
 			var err error
-			if c, err = readCalibration(o.Calibration, e.source.file.Fingerprint()); err != nil {
+			if c, err = readCalibration(o.Calibration, e.source.file.Fingerprint(),
+				e.plan.Geometry.Layers); err != nil {
 				return inputError{err}
 			}
 		}

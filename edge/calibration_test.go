@@ -90,13 +90,17 @@ func TestCalibrationThatCannotBe(t *testing.T) {
 		return path
 	}
 	for want, path := range map[string]string{
-		"--calibration":                "",
-		"no such file":                 filepath.Join(t.TempDir(), "absent"),
-		"unexpected end of JSON":       text("{"),
-		"is 0; this program":           text("{}"),
-		"cannot unmarshal":             text(`{"edgeinfer_calibration":1,"layers":[{"layer":"x"}]}`),
-		"cannot unmarshal number 1e60": text(`{"edgeinfer_calibration":1,"layers":[{"key_balance":[[1e60]]}]}`),
-		"with the fingerprint":         writeCalibration(t, 1, func(c *calibration) { c.Fingerprint = "0" }),
+		"--calibration":                    "",
+		"no such file":                     filepath.Join(t.TempDir(), "absent"),
+		"EOF":                              text("{"),
+		"where a { belongs":                text("[1]"),
+		"where a [ belongs":                text(`{"layers":{}}`),
+		"more layers than the model's 5":   text(`{"layers":[{},{},{},{},{},{}]}`),
+		"bytes that this model's 5 layers": text(strings.Repeat(" ", 1<<20)),
+		"is 0; this program":               text("{}"),
+		"cannot unmarshal":                 text(`{"edgeinfer_calibration":1,"layers":[{"layer":"x"}]}`),
+		"cannot unmarshal number 1e60":     text(`{"edgeinfer_calibration":1,"layers":[{"key_balance":[[1e60]]}]}`),
+		"with the fingerprint":             writeCalibration(t, 1, func(c *calibration) { c.Fingerprint = "0" }),
 		"no key_balance for layer 4": writeCalibration(t, 1, func(c *calibration) {
 			c.Layers = c.Layers[:4]
 		}),
