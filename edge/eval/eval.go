@@ -37,7 +37,8 @@ type Result struct {
 // Summary describes the values of one quantity.
 type Summary struct{ Mean, Error, Median, P99, Max float64 }
 
-// Progress is called after each chunk with the results so far, one an engine.
+// Progress is called after each chunk with the results so far, one an engine; of
+// the divergences they have the mean and its error alone.
 type Progress func(done, chunks int, sofar []Result)
 
 // Perplexity scores the second half of each chunk, as llama-perplexity does:
@@ -68,6 +69,8 @@ type lane struct {
 	divergences   []float64 // one a scored token
 	sameTop       int
 	ratio, ratio2 float64 // Σ d and Σ d² of the loss less the reference's
+
+	divergence, divergence2 float64 // Σ and Σ² of divergences
 }
 
 // measure is the state of a run.
@@ -109,10 +112,10 @@ func run(ctx context.Context, reference *edge.Engine, tested []*edge.Engine, tok
 			return nil, err
 		}
 		if progress != nil {
-			progress(c+1, chunks, m.results(c+1))
+			progress(c+1, chunks, m.results(c+1, false))
 		}
 	}
-	return m.results(chunks), nil
+	return m.results(chunks, true), nil
 }
 
 // scored is how many tokens of a chunk of n are scored.
@@ -210,6 +213,12 @@ func (m *measure) run(ctx context.Context) error {
 		for at := max(first, n/2); at < min(last, n-1); at += rows {
 			m.score(at, first, min(rows, min(last, n-1)-at))
 		}
+		for _, l := range lanes {
+			if math.IsNaN(l.loss) || math.IsInf(l.loss, 0) || math.IsNaN(l.divergence) {
+				return fmt.Errorf("eval: the logits of positions up to %d of a chunk are not all finite "+
+					"numbers: the model file is damaged or its values overflow", last-1)
+			}
+		}
 	}
 	return nil
 }
@@ -240,6 +249,8 @@ func (m *measure) score(at, first, count int) {
 			l.loss += lossQ
 			l.ratio, l.ratio2 = l.ratio+d, l.ratio2+d*d
 			l.divergences = append(l.divergences, c.divergence)
+			l.divergence += c.divergence
+			l.divergence2 += c.divergence * c.divergence
 			if c.sameTop {
 				l.sameTop++
 			}
@@ -247,8 +258,9 @@ func (m *measure) score(at, first, count int) {
 	}
 }
 
-// results sums up after some chunks.
-func (m *measure) results(chunks int) []Result {
+// results sums up after some chunks; quantiles, which sort all divergences, only
+// at the end.
+func (m *measure) results(chunks int, end bool) []Result {
 	var results []Result
 	for _, l := range m.tested {
 		r := Result{Chunks: chunks, Tokens: chunks * scored(len(m.chunk))}
@@ -259,7 +271,11 @@ func (m *measure) results(chunks int) []Result {
 			r.LogRatio = l.ratio / count
 			r.LogRatioError = standardError(l.ratio, l.ratio2, count)
 			r.SameTop = float64(l.sameTop) / count
-			r.KLD = Summarize(l.divergences)
+			r.KLD = Summary{Mean: l.divergence / count,
+				Error: standardError(l.divergence, l.divergence2, count)}
+			if end {
+				r.KLD = Summarize(l.divergences)
+			}
 		}
 		results = append(results, r)
 	}

@@ -94,6 +94,10 @@ func New(g kernels.KVGeometry, a *arena.Arena, set *kernels.Set,
 // no longer small beside that of the keys.
 const twoPlaneBits = 7
 
+// twoPlaneChannelBits is the same of channels: their scales are in the query, and
+// one loud channel leaves the others few of its 255 steps.
+const twoPlaneChannelBits = 5
+
 // takeLayer takes the memory of a layer.
 func (c *Cache) takeLayer(a *arena.Arena, to *layer, l kernels.KVLayer) {
 	g := c.geometry
@@ -108,7 +112,7 @@ func (c *Cache) takeLayer(a *arena.Arena, to *layer, l kernels.KVLayer) {
 		turns:   [2]kernels.Rotation{kernels.NewKeyRotation(l.HeadDim), kernels.NewValueRotation(l.HeadDim)},
 		planes:  1,
 	}
-	if l.K.Bits >= twoPlaneBits {
+	if l.K.Bits >= twoPlaneBits || (!l.K.ByRow() && l.K.Bits >= twoPlaneChannelBits) {
 		to.planes = 2
 	}
 	if n := g.KeyMeanValues(l); n > 0 {

@@ -169,7 +169,7 @@ func (r *reference) query(query, head int) tokenQuery {
 // quantized is a query as int8 planes carry it.
 func (r *reference) quantized(x []float32, group int) []float64 {
 	planes := 1
-	if r.l.K.Bits >= 7 {
+	if b := r.l.K.Bits; b >= 7 || (b >= 5 && !r.l.K.ByRow()) {
 		planes = 2
 	}
 	sum, rest := make([]float64, len(x)), append([]float32{}, x...)

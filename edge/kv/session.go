@@ -213,7 +213,8 @@ func tilesOf(tokens int) int { return (tokens + tileTokens - 1) / tileTokens }
 // rows exist (n within the newest tile, or within the sinks), else
 // 32·(⌊n/32⌋ − r), never below the sinks. Then the tokens run again up to n read
 // as codes the r tiles before the cut, which in a session never cut they would
-// have read as rows; from n on, what a query reads is the same as there. A
+// have read as rows, so what they leave for later layers and tokens differs by as
+// much; from n on, the tiles a query reads as rows are the same as there. A
 // sliding-window layer whose ring no longer has what the query sees keeps nothing.
 func (s *Session) Keep(n int) int {
 	s.mustBeOpen()
