@@ -253,6 +253,8 @@ func TestMisuseIsABug(t *testing.T) {
 
 // TestStepAllocatesNothing counts mallocs over whole tiles, sealing included.
 func TestStepAllocatesNothing(t *testing.T) {
+	balanced, hqq, refitted := kernels.KeyChannels(6), ra(8, 32), ra(3, 64)
+	balanced.Balance, hqq.Fit, refitted.Fit = true, kernels.FitsHQQ, kernels.FitsLS
 	for _, c := range []struct {
 		name string
 		g    kernels.KVGeometry
@@ -261,6 +263,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 		{"k4v2", uniform(1, 4, 2, 16, kr(4), vr(2), 512, 1, 1)},
 		{"affine k4v2", uniform(1, 4, 2, 16, ra(4, 32), ra(2, 64), 512, 1, 1)},
 		{"chan-c", uniform(1, 4, 2, 16, kernels.CompactChannels(4), vr(7), 512, 1, 1)},
+		{"chan-a, balanced", uniform(1, 4, 2, 80, balanced, refitted, 512, 1, 1)},
+		{"hqq, two planes", uniform(1, 4, 2, 72, hqq, vr(4), 512, 1, 1)},
 		{"k8v2 without window", uniform(1, 4, 2, 16, kr(8), vr(2), 512, -1, 1)},
 		{"mixed", mixed(512, 1, 1)},
 	} {
