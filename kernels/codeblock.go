@@ -45,7 +45,7 @@ import (
 
 // codeBlock is one block taken apart; blocks of 32 values fill its front.
 type codeBlock struct {
-	codes         [SuperBlockValues]int8
+	codes         [SuperBlockValues]byte // of int8
 	scale, offset [SuperBlockValues / subBlockValues]float32
 }
 
@@ -67,7 +67,7 @@ func codeBlockFormat(f Format) bool { return f >= Q5_0 && f < NumFormats }
 func (b *codeBlock) unpack(f Format, src []byte) {
 	switch f {
 	case Q5_0:
-		b.fiveBits(src[2:6], src[6:22], -16)
+		b.fiveBits(src[2:6], src[6:22], 16)
 		b.terms(0, 2, f16At(src), noOffset)
 	case Q5_1:
 		b.fiveBits(src[4:8], src[8:24], 0)
@@ -100,20 +100,41 @@ func (b *codeBlock) terms(k, n int, scale, offset float32) {
 	}
 }
 
-// fiveBits reads 32 codes: nibbles, and their fifth bits in one word.
-func (b *codeBlock) fiveBits(high, low []byte, bias int8) {
-	bits := binary.LittleEndian.Uint32(high)
-	for j := range 16 {
-		b.codes[j] = int8(low[j]&15|byte(bits>>j&1)<<4) + bias
-		b.codes[j+16] = int8(low[j]>>4|byte(bits>>(j+16)&1)<<4) + bias
+// Codes are read eight at a time: a word has a byte for each.
+
+// repeat returns a word of eight equal bytes.
+func repeat(b byte) uint64 { return uint64(b) * 0x0101010101010101 }
+
+// below returns codes, each less than 128, minus bias, at most 128, as int8.
+func below(codes uint64, bias byte) uint64 {
+	return (codes | repeat(0x80)) - repeat(bias) ^ repeat(0x80)
+}
+
+// spread returns 16 in each byte whose bit of b is set, the lowest first.
+func spread(b byte) uint64 {
+	own := repeat(b) & 0x8040201008040201
+	return (own + repeat(0x7f)) >> 3 & repeat(16)
+}
+
+func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// put stores the codes of eight values from value i on.
+func (b *codeBlock) put(i int, codes uint64) { binary.LittleEndian.PutUint64(b.codes[i:], codes) }
+
+// fiveBits reads 32 codes, nibbles and their fifth bits, and takes bias off.
+func (b *codeBlock) fiveBits(high, low []byte, bias byte) {
+	for i := 0; i < 16; i += 8 {
+		both := word(low[i:])
+		b.put(i, below(both&repeat(15)|spread(high[i/8]), bias))
+		b.put(i+16, below(both>>4&repeat(15)|spread(high[i/8+2]), bias))
 	}
 }
 
 // levels reads 32 codes that are places in iq4Levels, from code first on.
 func (b *codeBlock) levels(first int, nibbles []byte) {
 	for j := range 16 {
-		b.codes[first+j] = iq4Levels[nibbles[j]&15]
-		b.codes[first+j+16] = iq4Levels[nibbles[j]>>4]
+		b.codes[first+j] = byte(iq4Levels[nibbles[j]&15])
+		b.codes[first+j+16] = byte(iq4Levels[nibbles[j]>>4])
 	}
 }
 
@@ -130,8 +151,9 @@ func (b *codeBlock) q2K(src []byte) {
 func (b *codeBlock) q3K(src []byte) {
 	high, packed, d := src[:32], src[96:108], f16At(src[108:])
 	b.twoBits(src[32:96])
-	for i := range b.codes {
-		b.codes[i] += int8(high[i%32]>>(i/32)&1<<2) - 4
+	for i := 0; i < SuperBlockValues; i += 8 {
+		third := word(high[i%32:]) >> (i / 32) & repeat(1) << 2
+		b.put(i, below(word(b.codes[i:])|third, 4))
 	}
 	for k := range b.scale {
 		s := packed[k%8]>>(k/8*4)&15 | packed[8+k%4]>>(k/4*2)&3<<4
@@ -139,24 +161,24 @@ func (b *codeBlock) q3K(src []byte) {
 	}
 }
 
-// twoBits reads 256 codes of two bits, a byte for every 32nd of 128.
+// twoBits reads 256 codes of two bits: a byte has the same value of four groups.
 func (b *codeBlock) twoBits(packed []byte) {
-	for i := range b.codes {
-		b.codes[i] = int8(packed[i/128*32+i%32] >> (i / 32 % 4 * 2) & 3)
+	for i := 0; i < SuperBlockValues; i += 8 {
+		b.put(i, word(packed[i/128*32+i%32:])>>(i/32%4*2)&repeat(3))
 	}
 }
 
-// nibblePairs reads 256 nibbles, two groups of 32 in the same 32 bytes.
+// nibblePairs reads 256 nibbles: a byte has the same value of two groups.
 func (b *codeBlock) nibblePairs(packed []byte) {
-	for i := range b.codes {
-		b.codes[i] = int8(packed[i/64*32+i%32] >> (i / 32 % 2 * 4) & 15)
+	for i := 0; i < SuperBlockValues; i += 8 {
+		b.put(i, word(packed[i/64*32+i%32:])>>(i/32%2*4)&repeat(15))
 	}
 }
 
 // fifthBits adds bit g of high[v] to value v of each group g.
 func (b *codeBlock) fifthBits(high []byte) {
-	for i := range b.codes {
-		b.codes[i] |= int8(high[i%32] >> (i / 32) & 1 << 4)
+	for i := 0; i < SuperBlockValues; i += 8 {
+		b.put(i, word(b.codes[i:])|word(high[i%32:])>>(i/32)&repeat(1)<<4)
 	}
 }
 
@@ -183,11 +205,11 @@ func scaleMin(packed []byte, g int) (scale, minimum byte) {
 // q6K reads a block of Q6_K.
 func (b *codeBlock) q6K(src []byte) {
 	low, high, scales, d := src[:128], src[128:192], src[192:208], f16At(src[208:])
-	for i := range b.codes {
+	for i := 0; i < SuperBlockValues; i += 8 {
 		v, u, h := i%32, i/32%4, i/128
-		q := low[64*h+u%2*32+v] >> (u / 2 * 4) & 15
-		q |= high[32*h+v] >> (2 * u) & 3 << 4
-		b.codes[i] = int8(q) - 32
+		q := word(low[64*h+u%2*32+v:]) >> (u / 2 * 4) & repeat(15)
+		q |= word(high[32*h+v:]) >> (2 * u) & repeat(3) << 4
+		b.put(i, below(q, 32))
 	}
 	for k, s := range scales {
 		b.terms(k, 1, d*float32(int8(s)), noOffset)

@@ -65,29 +65,47 @@ func codeProduct(f Format, y []float32, yStride int, w, x []byte, xStride, rows,
 		for first := 0; len(row) > 0; first, row = first+values, row[size:] {
 			block.unpack(f, row[:size])
 			for t := range tokens {
-				codes, scales, _ := Int8Row(x[t*xStride:], cols)
-				y[t*yStride+r] += block.dot(codes[first:first+values], scales[first/BlockValues*4:])
+				codes, scales, sums := Int8Row(x[t*xStride:], cols)
+				at := first / BlockValues * 4
+				y[t*yStride+r] += block.dot(codes[first:first+values], scales[at:], sums[at:])
 			}
 		}
 	}
 }
 
-// dot is the block's part of one element.
-func (b *codeBlock) dot(codes, scales []byte) float32 {
+// dot is the block's part of one element. Where both halves of 32 values have one
+// offset, their Σ a is the sum that the activation row has ready.
+func (b *codeBlock) dot(codes, scales, sums []byte) float32 {
 	var total float32
-	for k := range len(codes) / subBlockValues {
-		q := (*[subBlockValues]int8)(b.codes[k*subBlockValues:])
-		a := (*[subBlockValues]byte)(codes[k*subBlockValues:])
-		var dot, sum int32
-		for i, code := range q {
-			v := int32(int8(a[i]))
-			dot += int32(code) * v
-			sum += v
+	for k := 0; k < len(codes)/subBlockValues; k += 2 {
+		first := (*[subBlockValues]byte)(codes[k*subBlockValues:])
+		second := (*[subBlockValues]byte)(codes[(k+1)*subBlockValues:])
+		s := f32At(scales[2*k:])
+		total += b.scale[k] * (s * float32(b.dotOf(k, first)))
+		total += b.scale[k+1] * (s * float32(b.dotOf(k+1, second)))
+		if low, high := b.offset[k], b.offset[k+1]; low != high {
+			total += low*(s*float32(sumOf(first))) + high*(s*float32(sumOf(second)))
+		} else if low != 0 {
+			total += low * f32At(sums[2*k:])
 		}
-		s := f32At(scales[k/2*4:])
-		total += b.scale[k]*(s*float32(dot)) + b.offset[k]*(s*float32(sum))
 	}
 	return total
+}
+
+// dotOf is Σ code·a over sub-block k.
+func (b *codeBlock) dotOf(k int, a *[subBlockValues]byte) (dot int32) {
+	q := (*[subBlockValues]byte)(b.codes[k*subBlockValues:])
+	for i, code := range q {
+		dot += int32(int8(code)) * int32(int8(a[i]))
+	}
+	return dot
+}
+
+func sumOf(a *[subBlockValues]byte) (sum int32) {
+	for _, v := range a {
+		sum += int32(int8(v))
+	}
+	return sum
 }
 
 // dequantizeBlocks is DequantizeRow for the formats of codeblock.go. The
@@ -99,7 +117,7 @@ func dequantizeBlocks(f Format, dst []float32, src []byte) {
 		block.unpack(f, src[:size])
 		for i := range dst[:values] {
 			k := i / subBlockValues
-			dst[i] = float32(block.scale[k]*float32(block.codes[i])) + block.offset[k]
+			dst[i] = float32(block.scale[k]*float32(int8(block.codes[i]))) + block.offset[k]
 		}
 	}
 }
