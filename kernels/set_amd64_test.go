@@ -19,9 +19,6 @@ func TestTiersAgree(t *testing.T) {
 		t.Skip(err)
 	}
 	for f := Q8_0; f < NumFormats; f++ {
-		if f == Q2_K || f == Q3_K {
-			continue // have the reference on both tiers
-		}
 		for _, tokens := range []int{1, 31} {
 			r := newRand(uint64(f))
 			c := newProductCase(f, 53, 1024, tokens)

@@ -18,6 +18,8 @@ type CodeFormat uint8
 const (
 	Q5_0 CodeFormat = iota
 	Q5_1
+	Q2_K
+	Q3_K
 	Q4_K
 	Q5_K
 	Q6_K
@@ -42,6 +44,8 @@ var codeFacts = [...]struct {
 }{
 	Q5_0:   {32, 22, offsetCodes, 16},
 	Q5_1:   {32, 24, affineCodes, 0},
+	Q2_K:   {256, 84, halvesCodes, 0},
+	Q3_K:   {256, 110, halvesCodes, 4},
 	Q4_K:   {256, 144, affineCodes, 0},
 	Q5_K:   {256, 176, affineCodes, 0},
 	Q6_K:   {256, 210, halvesCodes, 32},
@@ -102,7 +106,7 @@ type codeOperands struct {
 type codeRun struct {
 	row, first, blocks, token, tokens int
 	ahead                             int    // where to prefetch, from the group's first byte on
-	panel                             []byte // [blocks][panelVectors][vector]
+	panel                             []byte // [blocks][panelVectors][vector], Q2_K twice
 	excess                            []int32
 }
 
@@ -124,8 +128,8 @@ func (o *codeOperands) stream() {
 	group := o.vector / 4
 	run := codeRun{panel: p.aligned(), tokens: o.tokens}
 	for run.row = 0; run.row < o.rows; run.row += group {
-		for run.first = 0; run.first < o.cols/blockValues; run.first += panelBlocks {
-			run.blocks = min(panelBlocks, o.cols/blockValues-run.first)
+		for run.first = 0; run.first < o.cols/blockValues; run.first += run.blocks {
+			run.blocks = min(o.runBlocks(), o.cols/blockValues-run.first)
 			run.ahead = group*o.rowBytes + aheadBytes + (group-1)*o.bytes(run.first)
 			o.multiply(&run)
 		}
@@ -149,8 +153,8 @@ func (o *codeOperands) batch() {
 	run := codeRun{panel: s.panel.aligned(), excess: s.excess[:]}
 	for run.token = 0; run.token < o.tokens; run.token += most {
 		run.tokens = min(most, o.tokens-run.token)
-		for run.first = 0; run.first < o.cols/blockValues; run.first += panelBlocks {
-			run.blocks = min(panelBlocks, o.cols/blockValues-run.first)
+		for run.first = 0; run.first < o.cols/blockValues; run.first += run.blocks {
+			run.blocks = min(o.runBlocks(), o.cols/blockValues-run.first)
 			o.addUp(&run)
 			for run.row = 0; run.row < o.rows; run.row += group {
 				if next := run.row + group; next+group <= o.rows {
@@ -176,6 +180,14 @@ func (o *codeOperands) addUp(run *codeRun) {
 	} else {
 		excess(&run.excess[0], codes, o.xStride, run.blocks, run.tokens, facts.offset)
 	}
+}
+
+// runBlocks is the number of blocks of 32 columns that a panel has room for.
+func (o *codeOperands) runBlocks() int {
+	if o.format == Q2_K {
+		return 8 // of sixteen records
+	}
+	return panelBlocks
 }
 
 // bytes is the size of blocks of 32 columns of a row.
@@ -247,6 +259,10 @@ func (o *codeOperands) pack(run *codeRun, w []byte, rowBytes, size int) {
 			packQ5_0(to, o.vector, from, rowBytes, blocks, ahead, bias)
 		case Q5_1:
 			packQ5_1(to, o.vector, from, rowBytes, blocks, ahead)
+		case Q2_K:
+			packQ2_K(to, o.vector, from, rowBytes, blocks, ahead)
+		case Q3_K:
+			packQ3_K(to, o.vector, from, rowBytes, blocks, ahead, bias)
 		case Q4_K:
 			packQ4_K(to, o.vector, from, rowBytes, blocks, ahead)
 		case Q5_K:
@@ -275,82 +291,95 @@ func (o *codeOperands) tileOf(left int) int {
 // tile adds the panel's columns to the tokens from `done` of the run on, y being the
 // first one's, and returns how many they were.
 func (o *codeOperands) tile(run *codeRun, y *float32, yStride, done int) int {
-	row := o.x[(run.token+done)*o.xStride:]
-	codes, scales := &row[run.first*blockValues], &row[o.cols+4*run.first]
-	sums := &row[o.cols+4*(o.cols/blockValues)+4*run.first]
 	n := o.tileOf(run.tokens - done)
-	switch {
-	case n == 1:
-		o.tile1(run, y, codes, scales, sums)
-	case !o.vnni:
-		o.tile4AVX2(run, y, yStride, codes, scales, sums)
-	case codeFacts[o.format].kind == affineCodes && n == tileTokens:
-		tile4AffineVNNI(y, yStride, &run.panel[0], codes, scales, sums, o.xStride, run.blocks)
-	case codeFacts[o.format].kind == affineCodes:
-		tile8AffineVNNI(y, yStride, &run.panel[0], codes, scales, sums, o.xStride, run.blocks)
-	default:
-		o.tileVNNI(run, y, yStride, codes, scales, done, n)
+	o.records(run, 0, y, yStride, done, n)
+	if o.format == Q2_K {
+		o.records(run, run.blocks, y, yStride, done, n)
 	}
 	return n
 }
 
+// records multiplies the panel from record `first` on with n tokens.
+func (o *codeOperands) records(run *codeRun, first int, y *float32, yStride, done, n int) {
+	row := o.x[(run.token+done)*o.xStride:]
+	codes, scales := &row[run.first*blockValues], &row[o.cols+4*run.first]
+	sums := &row[o.cols+4*(o.cols/blockValues)+4*run.first]
+	panel, affine := &run.panel[first*panelVectors*o.vector], codeFacts[o.format].kind == affineCodes
+	switch {
+	case n == 1:
+		o.tile1(y, panel, codes, scales, sums, run.blocks)
+	case !o.vnni:
+		o.tile4AVX2(y, yStride, panel, codes, scales, sums, run.blocks)
+	case affine && n == tileTokens:
+		tile4AffineVNNI(y, yStride, panel, codes, scales, sums, o.xStride, run.blocks)
+	case affine:
+		tile8AffineVNNI(y, yStride, panel, codes, scales, sums, o.xStride, run.blocks)
+	case codeFacts[o.format].kind == offsetCodes:
+		o.tileOffsetVNNI(y, yStride, panel, codes, scales, &run.excess[done*panelBlocks],
+			run.blocks, n)
+	default:
+		o.tileHalvesVNNI(y, yStride, panel, codes, scales, &run.excess[2*done*panelBlocks],
+			run.blocks, n)
+	}
+}
+
 // tile1 is the tile of one token.
-func (o *codeOperands) tile1(run *codeRun, y *float32, codes, scales, sums *byte) {
-	panel, facts := &run.panel[0], &codeFacts[o.format]
+func (o *codeOperands) tile1(y *float32, panel, codes, scales, sums *byte, blocks int) {
+	facts := &codeFacts[o.format]
 	switch {
 	case o.vnni && facts.kind == affineCodes:
-		tile1AffineVNNI(y, panel, codes, scales, sums, run.blocks)
+		tile1AffineVNNI(y, panel, codes, scales, sums, blocks)
 	case o.vnni && facts.kind == offsetCodes:
-		tile1OffsetVNNI(y, panel, codes, scales, run.blocks, facts.offset)
+		tile1OffsetVNNI(y, panel, codes, scales, blocks, facts.offset)
 	case o.vnni:
-		tile1HalvesVNNI(y, panel, codes, scales, run.blocks, facts.offset)
+		tile1HalvesVNNI(y, panel, codes, scales, blocks, facts.offset)
 	case o.format == Q4_K:
-		tile1NibblesAVX2(y, panel, codes, scales, sums, run.blocks)
+		tile1NibblesAVX2(y, panel, codes, scales, sums, blocks)
 	case facts.kind == affineCodes:
-		tile1FiveBitsAVX2(y, panel, codes, scales, sums, run.blocks)
+		tile1FiveBitsAVX2(y, panel, codes, scales, sums, blocks)
 	case facts.kind == halvesCodes:
-		tile1HalvesAVX2(y, panel, codes, scales, run.blocks)
+		tile1HalvesAVX2(y, panel, codes, scales, blocks)
 	case o.format == Q5_0:
-		tile1SmallAVX2(y, panel, codes, scales, run.blocks)
+		tile1SmallAVX2(y, panel, codes, scales, blocks)
 	default:
-		tile1SignedAVX2(y, panel, codes, scales, run.blocks)
+		tile1SignedAVX2(y, panel, codes, scales, blocks)
 	}
 }
 
 // tile4AVX2 is the tile of four tokens.
-func (o *codeOperands) tile4AVX2(run *codeRun, y *float32, yStride int, codes, scales, sums *byte) {
-	panel, facts := &run.panel[0], &codeFacts[o.format]
+func (o *codeOperands) tile4AVX2(y *float32, yStride int, panel, codes, scales, sums *byte,
+	blocks int) {
+	facts := &codeFacts[o.format]
 	switch {
 	case o.format == Q4_K:
-		tile4Q4_1AVX2(y, yStride, panel, codes, scales, sums, o.xStride, run.blocks)
+		tile4Q4_1AVX2(y, yStride, panel, codes, scales, sums, o.xStride, blocks)
 	case facts.kind == affineCodes:
-		tile4FiveBitsAVX2(y, yStride, panel, codes, scales, sums, o.xStride, run.blocks)
+		tile4FiveBitsAVX2(y, yStride, panel, codes, scales, sums, o.xStride, blocks)
 	case facts.kind == halvesCodes:
-		tile4HalvesAVX2(y, yStride, panel, codes, scales, o.xStride, run.blocks)
+		tile4HalvesAVX2(y, yStride, panel, codes, scales, o.xStride, blocks)
 	case o.format == Q5_0:
-		tile4SmallAVX2(y, yStride, panel, codes, scales, o.xStride, run.blocks)
+		tile4SmallAVX2(y, yStride, panel, codes, scales, o.xStride, blocks)
 	default:
-		tile4Q8_0AVX2(y, yStride, panel, codes, scales, o.xStride, run.blocks)
+		tile4Q8_0AVX2(y, yStride, panel, codes, scales, o.xStride, blocks)
 	}
 }
 
-// tileVNNI is the tile of n tokens, four or eight, with codes that are too large.
-func (o *codeOperands) tileVNNI(run *codeRun, y *float32, yStride int, codes, scales *byte,
-	done, n int) {
-	panel := &run.panel[0]
-	if codeFacts[o.format].kind == halvesCodes {
-		excess := &run.excess[2*done*panelBlocks]
-		if n == tileTokens {
-			tile4HalvesVNNI(y, yStride, panel, codes, scales, excess, o.xStride, run.blocks)
-		} else {
-			tile8HalvesVNNI(y, yStride, panel, codes, scales, excess, o.xStride, run.blocks)
-		}
-		return
-	}
-	excess := &run.excess[done*panelBlocks]
+// tileOffsetVNNI is the tile of n tokens, four or eight, with codes that are too large.
+func (o *codeOperands) tileOffsetVNNI(y *float32, yStride int, panel, codes, scales *byte,
+	excess *int32, blocks, n int) {
 	if n == tileTokens {
-		tile4OffsetVNNI(y, yStride, panel, codes, scales, excess, o.xStride, run.blocks)
+		tile4OffsetVNNI(y, yStride, panel, codes, scales, excess, o.xStride, blocks)
 	} else {
-		tile8OffsetVNNI(y, yStride, panel, codes, scales, excess, o.xStride, run.blocks)
+		tile8OffsetVNNI(y, yStride, panel, codes, scales, excess, o.xStride, blocks)
+	}
+}
+
+// tileHalvesVNNI is the like with a scale for each half.
+func (o *codeOperands) tileHalvesVNNI(y *float32, yStride int, panel, codes, scales *byte,
+	excess *int32, blocks, n int) {
+	if n == tileTokens {
+		tile4HalvesVNNI(y, yStride, panel, codes, scales, excess, o.xStride, blocks)
+	} else {
+		tile8HalvesVNNI(y, yStride, panel, codes, scales, excess, o.xStride, blocks)
 	}
 }

@@ -13,6 +13,14 @@ func packQ5_0(panel *byte, vector int, w *byte, rowBytes, blocks, ahead, bias in
 //go:noescape
 func packQ5_1(panel *byte, vector int, w *byte, rowBytes, blocks, ahead int)
 
+// packQ2_K makes two records of 32 columns, see pack_codes_amd64.s.
+//
+//go:noescape
+func packQ2_K(panel *byte, vector int, w *byte, rowBytes, blocks, ahead int)
+
+//go:noescape
+func packQ3_K(panel *byte, vector int, w *byte, rowBytes, blocks, ahead, bias int)
+
 //go:noescape
 func packQ4_K(panel *byte, vector int, w *byte, rowBytes, blocks, ahead int)
 

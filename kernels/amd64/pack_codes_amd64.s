@@ -28,8 +28,12 @@ DATA halvesApart<>+16(SB)/8, $0x0d0c090805040100
 DATA halvesApart<>+24(SB)/8, $0x0f0e0b0a07060302
 GLOBL halvesApart<>(SB), RODATA|NOPTR, $32
 
+CONSTANT(bytes0x01, $0x0101010101010101)
+CONSTANT(bytes0x03, $0x0303030303030303)
+CONSTANT(bytes0x04, $0x0404040404040404)
 CONSTANT(bytes0x0f, $0x0f0f0f0f0f0f0f0f)
 CONSTANT(bytes0x10, $0x1010101010101010)
+CONSTANT(bytes0x20, $0x2020202020202020)
 CONSTANT(bytes0x30, $0x3030303030303030)
 CONSTANT(bytes0x3f, $0x3f3f3f3f3f3f3f3f)
 CONSTANT(bits0to3, $0x0804020108040201)
@@ -477,7 +481,17 @@ pair:
 	VZEROUPPER
 	RET
 
-// ---- Q6_K
+// ---- Q3_K, Q6_K
+
+#define UP_4(from, to) VPSLLQ $4, from, to
+#define UP_2(from, to) VPSLLQ $2, from, to
+#define UP_1(from, to) VPSLLQ $1, from, to
+#define UP_0(from, to) VMOVDQU from, to
+#define DOWN_1(from, to) VPSRLQ $1, from, to
+#define DOWN_2(from, to) VPSRLQ $2, from, to
+#define DOWN_3(from, to) VPSRLQ $3, from, to
+#define DOWN_4(from, to) VPSRLQ $4, from, to
+#define DOWN_5(from, to) VPSRLQ $5, from, to
 
 // The scale of sub-block k: byte shift of the dwords, signed, times Y8.
 #define SIGNED_TERM(shift, bytes, to) \
@@ -532,11 +546,6 @@ pair:
 	SECOND(Y11, Y7)                \
 	SIX_BITS(Y3, Y7, Y3)           \
 	STORE_4(BX)
-
-#define UP_4(from, to) VPSLLQ $4, from, to
-#define UP_2(from, to) VPSLLQ $2, from, to
-#define UP_0(from, to) VMOVDQU from, to
-#define DOWN_2(from, to) VPSRLQ $2, from, to
 
 // Sixteen columns of four groups; DI is the first one's record, from its vector 0
 // or 4 on.
@@ -596,6 +605,224 @@ block:
 	PREFETCHT1 (R13)
 	ADDQ       $16, R13              // 8·210 bytes in all
 	NEXT_ROWS(210)
+	DECQ       CX
+	JNZ        block
+	VZEROUPPER
+	RET
+
+// Four columns of one group: the two lowest bits of `codes`, which move on, and the
+// third from `high`, which PLACE brings to bit 2.
+#define THREE_BITS(PLACE, high, codes, to) \
+	PLACE(high, Y12)              \
+	VPAND   Y15, Y12, Y12         \
+	VPAND   Y14, codes, Y13       \
+	VPOR    Y12, Y13, Y13         \
+	VPSUBB  bias-32(SP), Y13, Y13 \
+	VMOVDQU Y13, to               \
+	VPSRLQ  $2, codes, codes
+
+// Sixteen columns of one group to record DI, which moves on.
+#define THREE_BIT_GROUP(PLACE) \
+	THREE_BITS(PLACE, Y8, Y0, (DI))          \
+	THREE_BITS(PLACE, Y9, Y1, (DI)(R10*1))   \
+	THREE_BITS(PLACE, Y10, Y2, (DI)(R10*2))  \
+	THREE_BITS(PLACE, Y11, Y3, (DI)(R11*1))  \
+	ADDQ R12, DI
+
+// Sixteen columns of all groups.
+#define EIGHT_GROUPS(high, first, second) \
+	TURN_16_BYTES(high)     \
+	VMOVDQU Y0, Y8          \
+	VMOVDQU Y1, Y9          \
+	VMOVDQU Y2, Y10         \
+	VMOVDQU Y3, Y11         \
+	TURN_16_BYTES(first)    \
+	THREE_BIT_GROUP(UP_2)   \
+	THREE_BIT_GROUP(UP_1)   \
+	THREE_BIT_GROUP(UP_0)   \
+	THREE_BIT_GROUP(DOWN_1) \
+	PREFETCH_2              \
+	TURN_16_BYTES(second)   \
+	THREE_BIT_GROUP(DOWN_2) \
+	THREE_BIT_GROUP(DOWN_3) \
+	THREE_BIT_GROUP(DOWN_4) \
+	THREE_BIT_GROUP(DOWN_5) \
+	PREFETCH_2
+
+// Codes are q − bias.
+//
+// func packQ3_K(panel *byte, vector int, w *byte, rowBytes, blocks, ahead, bias int)
+TEXT ·packQ3_K(SB), NOSPLIT, $32-56
+	MOVQ         panel+0(FP), DI
+	MOVQ         vector+8(FP), R10
+	MOVQ         w+16(FP), SI
+	MOVQ         rowBytes+24(FP), DX
+	MOVQ         blocks+32(FP), CX
+	MOVQ         ahead+40(FP), R13
+	MOVQ         bias+48(FP), AX
+	VMOVQ        AX, X13
+	VPBROADCASTB X13, Y13
+	VMOVDQU      Y13, bias-32(SP)
+	VMOVDQU      bytes0x03<>(SB), Y14
+	VMOVDQU      bytes0x04<>(SB), Y15
+	ENTER_BLOCKS
+
+block:
+	TURN_16_BYTES(92)                      // four bytes of codes, then the scales
+	VPSLLQ     $4, Y3, Y4
+	VPSLLQ     $2, Y3, Y5
+	VPSRLQ     $2, Y3, Y6
+	VPSRLQ     $4, Y1, Y7
+	VPSRLQ     $4, Y2, Y8
+	VPAND      bytes0x30<>(SB), Y4, Y4
+	VPAND      bytes0x30<>(SB), Y5, Y5
+	VPAND      bytes0x30<>(SB), Y6, Y6
+	VPAND      bytes0x30<>(SB), Y3, Y3
+	VPAND      bytes0x0f<>(SB), Y1, Y1
+	VPAND      bytes0x0f<>(SB), Y2, Y2
+	VPAND      bytes0x0f<>(SB), Y7, Y7
+	VPAND      bytes0x0f<>(SB), Y8, Y8
+	VPOR       Y4, Y1, Y1                  // sub-blocks 0 to 3
+	VPOR       Y5, Y2, Y2                  // 4 to 7
+	VPOR       Y3, Y7, Y7                  // 8 to 11
+	VPOR       Y6, Y8, Y3                  // 12 to 15
+	VPSUBB     bytes0x20<>(SB), Y1, Y1
+	VPSUBB     bytes0x20<>(SB), Y2, Y2
+	VPSUBB     bytes0x20<>(SB), Y7, Y7
+	VPSUBB     bytes0x20<>(SB), Y3, Y3
+	SCALES(108)
+	LEAQ       (DI)(R10*8), BX
+	FOUR_SIGNED_TERMS(Y1)
+	FOUR_SIGNED_TERMS(Y2)
+	FOUR_SIGNED_TERMS(Y7)
+	FOUR_SIGNED_TERMS(Y3)
+	PREFETCH_4
+	MOVQ       DI, BX
+	EIGHT_GROUPS(0, 32, 64)
+	LEAQ       (BX)(R10*4), DI
+	EIGHT_GROUPS(16, 48, 80)
+	SUBQ       R10, DI
+	SUBQ       R11, DI
+	PREFETCHT1 (R13)
+	PREFETCHT1 64(R13)
+	ADDQ       $112, R13                   // 8·110 bytes in all
+	NEXT_ROWS(110)
+	DECQ       CX
+	JNZ        block
+	VZEROUPPER
+	RET
+
+// ---- Q2_K
+//
+// A block makes sixteen records: eight of its codes with the scales of both halves,
+// and, behind those of all blocks, eight of ones with what its minima take off.
+
+// Byte shift/8 of the dwords times `by`.
+#define HALF_TERM(shift, bytes, by, to) \
+	VPSRLD    $shift, bytes, Y6         \
+	VPAND     dwords0xff<>(SB), Y6, Y6  \
+	VCVTDQ2PS Y6, Y6                    \
+	VMULPS    by, Y6, Y6                \
+	VMOVUPS   Y6, to
+
+// Scales and minima of four sub-blocks, two records.
+#define FOUR_SCALES_AND_MINIMA(both) \
+	VPSRLQ $4, both, Y5                 \
+	VPAND  Y15, both, Y4                \
+	VPAND  Y15, Y5, Y5                  \
+	HALF_TERM(0, Y4, Y8, (BX))          \
+	HALF_TERM(8, Y4, Y8, (BX)(R10*1))   \
+	HALF_TERM(0, Y5, Y9, (AX))          \
+	HALF_TERM(8, Y5, Y9, (AX)(R10*1))   \
+	ADDQ   R12, BX                      \
+	ADDQ   R12, AX                      \
+	HALF_TERM(16, Y4, Y8, (BX))         \
+	HALF_TERM(24, Y4, Y8, (BX)(R10*1))  \
+	HALF_TERM(16, Y5, Y9, (AX))         \
+	HALF_TERM(24, Y5, Y9, (AX)(R10*1))  \
+	ADDQ   R12, BX                      \
+	ADDQ   R12, AX
+
+// Four columns of one group: the two lowest bits of `codes`, which move on.
+#define TWO_BITS(codes, to) \
+	VPAND   Y14, codes, Y13 \
+	VMOVDQU Y13, to         \
+	VPSRLQ  $2, codes, codes
+
+#define TWO_BIT_GROUP \
+	TWO_BITS(Y0, (DI))         \
+	TWO_BITS(Y1, (DI)(R10*1))  \
+	TWO_BITS(Y2, (DI)(R10*2))  \
+	TWO_BITS(Y3, (DI)(R11*1))  \
+	ADDQ R12, DI
+
+// Sixteen columns of four groups.
+#define FOUR_TWO_BIT_GROUPS(codes) \
+	TURN_16_BYTES(codes) \
+	TWO_BIT_GROUP        \
+	TWO_BIT_GROUP        \
+	TWO_BIT_GROUP        \
+	TWO_BIT_GROUP        \
+	PREFETCH_2
+
+// func packQ2_K(panel *byte, vector int, w *byte, rowBytes, blocks, ahead int)
+TEXT ·packQ2_K(SB), NOSPLIT, $0-48
+	MOVQ    panel+0(FP), DI
+	MOVQ    vector+8(FP), R10
+	MOVQ    w+16(FP), SI
+	MOVQ    rowBytes+24(FP), DX
+	MOVQ    blocks+32(FP), CX
+	MOVQ    ahead+40(FP), R13
+	VMOVDQU bytes0x03<>(SB), Y14
+	VMOVDQU bytes0x0f<>(SB), Y15
+	ENTER_BLOCKS
+	MOVQ    CX, R15
+	IMULQ   R12, R15
+	SHLQ    $3, R15                        // bytes from codes to ones
+
+block:
+	GATHER_DWORDS(80, X8, Y8, X9)
+	VPSHUFB      halvesApart<>(SB), Y8, Y8
+	VPERMQ       $0xd8, Y8, Y8
+	VEXTRACTI128 $1, Y8, X9
+	VCVTPH2PS    X8, Y8
+	VCVTPH2PS    X9, Y9
+	VXORPS       dwordSigns<>(SB), Y9, Y9
+	TURN_16_BYTES(0)
+	LEAQ         (DI)(R10*8), BX
+	LEAQ         (BX)(R15*1), AX
+	FOUR_SCALES_AND_MINIMA(Y0)
+	FOUR_SCALES_AND_MINIMA(Y1)
+	FOUR_SCALES_AND_MINIMA(Y2)
+	FOUR_SCALES_AND_MINIMA(Y3)
+	PREFETCH_2
+	VMOVDQU      bytes0x01<>(SB), Y0
+	VMOVDQU      Y0, Y1
+	VMOVDQU      Y0, Y2
+	VMOVDQU      Y0, Y3
+	LEAQ         (DI)(R15*1), AX
+	MOVQ         $8, BX
+
+ones:
+	STORE_4(AX)
+	LEAQ (AX)(R10*4), AX
+	STORE_4(AX)
+	LEAQ (AX)(R10*4), AX
+	LEAQ (AX)(R10*2), AX
+	DECQ BX
+	JNZ  ones
+
+	MOVQ       DI, BX
+	FOUR_TWO_BIT_GROUPS(16)
+	FOUR_TWO_BIT_GROUPS(48)
+	LEAQ       (BX)(R10*4), DI
+	FOUR_TWO_BIT_GROUPS(32)
+	FOUR_TWO_BIT_GROUPS(64)
+	SUBQ       R10, DI
+	SUBQ       R11, DI
+	PREFETCHT1 (R13)
+	ADDQ       $32, R13                    // 8·84 bytes in all
+	NEXT_ROWS(84)
 	DECQ       CX
 	JNZ        block
 	VZEROUPPER
