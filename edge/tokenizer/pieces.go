@@ -130,8 +130,8 @@ func (t *Tokenizer) ID(text string) (int32, bool) {
 	}
 	for id, typ := range t.types { // what no merge gives: unused tokens and the like
 		want := text
-		if typ&typeMask == typeNormal {
-			want = view(raw)
+		if kind := typ & typeMask; kind == typeNormal || kind == typeByte {
+			want = view(raw) // as appendPiece has written both
 		}
 		if typ&flagUnmerged != 0 && t.piece(int32(id)) == want {
 			return int32(id), true

@@ -117,6 +117,16 @@ func TestOddVocabularies(t *testing.T) {
 	}
 }
 
+// TestBlankOfByteType: a token of the type of bytes that is none is found by its
+// text like any other.
+func TestBlankOfByteType(t *testing.T) {
+	v := smallSPM("a")
+	v.Tokens, v.Types, v.Scores = append(v.Tokens, blank), append(v.Types, typeByte), append(v.Scores, 0)
+	if id, ok := must(t, v).ID(blank); !ok || v.Tokens[id] != blank {
+		t.Errorf("ID(%q) = %d, %t", blank, id, ok)
+	}
+}
+
 // TestAnyVocabulary: whatever a file says, there is an error or a tokenizer,
 // and no panic in either.
 func TestAnyVocabulary(t *testing.T) {
