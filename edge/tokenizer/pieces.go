@@ -133,9 +133,14 @@ func (t *Tokenizer) ID(text string) (int32, bool) {
 		if kind := typ & typeMask; kind == typeNormal || kind == typeByte {
 			want = view(raw) // as appendPiece has written both
 		}
-		if typ&flagUnmerged != 0 && t.piece(int32(id)) == want {
+		if p := t.piece(int32(id)); typ&flagUnmerged != 0 && p == want && !t.isByte(int32(id), p) {
 			return int32(id), true
 		}
 	}
 	return none, false
+}
+
+// isByte says whether id, which decodes to p, is the token of a byte, <0xHH>.
+func (t *Tokenizer) isByte(id int32, p string) bool {
+	return t.kind != byteBPE && len(p) == 1 && t.bytes[p[0]] == id
 }

@@ -169,7 +169,14 @@ func TestAnyVocabulary(t *testing.T) {
 			if tok.kind != byteBPE && strings.Contains(token, " ") {
 				continue // a space is written as a blank there: no lookup tells them apart
 			}
-			if id, ok := tok.ID(token); token != "" && (!ok || v.Tokens[id] != token) {
+			id, ok := tok.ID(token)
+			if token == "" || (ok && v.Tokens[id] == token) {
+				continue
+			}
+			// Of tokens that no merge gives, only what they decode to is kept.
+			alike := ok && tok.types[id]&flagUnmerged != 0 &&
+				tok.piece(id) == tok.piece(int32(slices.Index(v.Tokens, token)))
+			if !alike {
 				t.Fatalf("ID(%q) = %d, %v", token, id, ok)
 			}
 		}
