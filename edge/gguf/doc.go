@@ -1,6 +1,6 @@
 // Package gguf reads GGUF model files, versions 2 and 3, in place: metadata in
 // file order, and tensors as slices of the file. Opening one reads the header
-// and none of the tensor data.
+// and none of the tensor data. The parts of a split model open as one.
 //
 // It is a container reader and no more: which keys and tensors a model needs,
 // and which tensor types this runtime multiplies, is for others to say.
