@@ -46,9 +46,10 @@ const (
 // LayerCalibration is what a calibration run measured of one layer.
 type LayerCalibration struct {
 	Statistics *LayerStatistics // nil: not measured
-	// K and V are divergences, in nats a token, of the model's answers when this side
-	// of this layer alone is coded, by bits. nil: not measured end to end.
-	K, V *Curve
+	// Divergence is what the model's answers lose, in nats a token, when one side of
+	// this layer alone is coded, by the side as a plan's text has it: "k3", "v2",
+	// "k4/chan-c". Empty: not measured end to end.
+	Divergence map[string]float64
 }
 
 // LayerStatistics are means over tokens and heads of one text; the first positions
@@ -62,6 +63,3 @@ type LayerStatistics struct {
 	EffectiveTokens float64 // the mean of 1/Σa²
 	KeyOutliers     float64 // largest channel rms of centred keys over the median one
 }
-
-// Curve is a divergence by bits 1 to 8; 0 where none was measured.
-type Curve [9]float64
