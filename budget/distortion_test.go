@@ -22,6 +22,11 @@ func TestHalfErrorIsThatOfRoundingToHalves(t *testing.T) {
 	}
 }
 
+// predictedDistortion is what the model that knows nothing predicts.
+func predictedDistortion(formats []LayerFormats) float64 {
+	return uniformDistortion(len(formats)).plan(formats)
+}
+
 func TestDistortionRanksFormats(t *testing.T) {
 	// Each entry is predicted to be worse than the next.
 	order := []string{"k2v2", "k3v2", "k3v3", "k4v3", "k5v4", "k6v6", "k8v8", "k16v8", "f16", "f32"}

@@ -308,6 +308,36 @@ func (f LayerFormats) String() string {
 	return text + rotationOf(f)
 }
 
+// SideText writes the format of one side, 0 for keys and 1 for values, as a plan
+// would: "k4", "v3/g=32". ParseSide reads it.
+func SideText(side int, f kernels.KVFormat) string {
+	text := sideNames[side] + strconv.Itoa(f.Bits)
+	for _, option := range optionsOf(f, side) {
+		text += "/" + option
+	}
+	if f.Quantized() && f.Rotate != kindDefaults(f.Kind, side, f.Bits).Rotate {
+		text += "/rotate=" + map[bool]string{true: sideNames[side], false: "none"}[f.Rotate]
+	}
+	return text
+}
+
+// ParseSide is the inverse of SideText.
+func ParseSide(text string) (side int, f kernels.KVFormat, err error) {
+	bits, options, _ := strings.Cut(text, "/")
+	form := bits + "v16"
+	if strings.HasPrefix(bits, sideNames[1]) {
+		side, form = 1, "k16"+bits
+	}
+	if options != "" {
+		form += "/" + options
+	}
+	formats, err := parseForm(form)
+	if err != nil {
+		return 0, f, fmt.Errorf("%s is no format of keys or values: %w", quote(text), err)
+	}
+	return side, [2]kernels.KVFormat{formats.K, formats.V}[side], nil
+}
+
 // optionsOf lists in what f differs from the default rows, but for the rotation.
 func optionsOf(f kernels.KVFormat, side int) (options []string) {
 	if !f.Quantized() {

@@ -87,6 +87,15 @@ func quote(text string) string {
 	return strconv.QuoteToASCII(text)
 }
 
+// quotedList is the texts quoted, with commas.
+func quotedList(texts []string) string {
+	var quoted []string
+	for _, text := range texts {
+		quoted = append(quoted, quote(text))
+	}
+	return strings.Join(quoted, ", ")
+}
+
 // FormatSize writes bytes for people, rounded down: "512 B", "7.9 KiB",
 // "3689.4 MiB", "23.1 GiB". ParseSize reads it.
 func FormatSize(bytes int64) string {

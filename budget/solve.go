@@ -1,22 +1,19 @@
 package budget
 
-// The planner "uniform": one pair of formats for all layers. Without a context
-// it takes the largest at which the floor fits, then the pair with the least
-// predicted distortion that fits at that context. Whatever the caller has
-// fixed stays as it is and is checked.
+// The planner. Without a context it takes the largest at which the floor fits, then
+// the formats with the least predicted distortion that fit at that context
+// (choose.go, by a model of distortion.go). Where 16-bit rows fit, they are the plan,
+// whatever the model. What the caller has fixed stays as it is and is checked.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"edgeinfer/arena"
 	"edgeinfer/kernels"
-)
-
-// Names of the planners: who chose the formats.
-const (
-	PlannerUniform = "uniform" // this package, one pair for all layers
-	PlannerGiven   = "given"   // the caller
 )
 
 // pagingContextTokens is the context of each session when nothing fits, the
@@ -61,8 +58,15 @@ type Request struct {
 	TrainedTokens int            // what the model was trained for: the most that is chosen, a session
 	KV            []LayerFormats // [layers]; nil: choose
 	Floor         []LayerFormats // [layers]; nil: DefaultFloor
-	Planner       string         // "", Auto or PlannerUniform
+	Planner       string         // "", Auto or one of Planners
+	Predict       bool           // ask for facts even where no choice needs them
 	AllowPaging   bool           // go on where memory does not suffice; the plan says so
+
+	// Facts returns what the weights say, one entry for each layer of Shape; norms asks
+	// for spectral norms too. It is called at most once, and only where it is needed;
+	// nil: nothing is known.
+	Facts       func(norms bool) ([]LayerFacts, error)
+	Calibration []LayerCalibration // [layers]; nil: none
 }
 
 // Plan is what a start takes, to the byte.
@@ -74,6 +78,8 @@ type Plan struct {
 	LimitSource         string
 	KVLimitBytes        int64  // 0: none
 	Planner             string // who chose the formats
+	Basis               string // what the predicted distortion rests on, in words
+	GuardedLayers       int    // layers whose keys a guard gives more bits than the floor
 	ContextTokens       int    // of all sessions together
 	PredictedDistortion float64
 	Paging              bool // TotalBytes is above LimitBytes and the caller allowed it
@@ -131,6 +137,9 @@ func saturated(a, b int64) int64 {
 // does not fit a *TooSmallError.
 func Solve(r Request) (Plan, error) {
 	s, err := newSolver(r)
+	if err == nil {
+		err = s.learn()
+	}
 	if err != nil {
 		return Plan{}, err
 	}
@@ -148,8 +157,9 @@ func Solve(r Request) (Plan, error) {
 // solver is a Request with its defaults filled in.
 type solver struct {
 	Request
-	most int // the largest context that is chosen, tokens of all sessions
-	step int // contexts are multiples of it: a tile for each session
+	model *distortion
+	most  int // the largest context that is chosen, tokens of all sessions
+	step  int // contexts are multiples of it: a tile for each session
 	// evictable leaves the weights out of what must fit: their pages can be
 	// dropped and read again, which is what paging means.
 	evictable bool
@@ -169,6 +179,30 @@ func newSolver(r Request) (*solver, error) {
 	return s, s.check()
 }
 
+// learn sets the model. Facts of the weights take a pass over them, so they are left
+// alone where nothing is to be chosen or 16-bit rows fit.
+func (s *solver) learn() (err error) {
+	s.model = uniformDistortion(len(s.Shape))
+	if !s.Predict {
+		if s.KV != nil {
+			return nil
+		}
+		context, f16 := cmp.Or(s.ContextTokens, s.most), uniform(pair(16, 16), len(s.Shape))
+		if s.fits(s.plan(context, f16)) {
+			s.model.name = cmp.Or(strings.TrimPrefix(s.Planner, Auto), s.usual())
+			return nil
+		}
+	}
+	model, err := distortionOf(&s.Request)
+	if err != nil && s.KV != nil && (s.Planner == "" || s.Planner == Auto) {
+		return nil // a given plan needs no prediction
+	}
+	if err == nil {
+		s.model = model
+	}
+	return err
+}
+
 // check refuses what no plan can be made of.
 func (s *solver) check() error {
 	for _, plan := range [][]LayerFormats{s.KV, s.Floor} {
@@ -178,8 +212,9 @@ func (s *solver) check() error {
 		}
 	}
 	switch {
-	case s.Planner != "" && s.Planner != Auto && s.Planner != PlannerUniform:
-		return fmt.Errorf("budget: no planner %s; there is %q", quote(s.Planner), PlannerUniform)
+	case s.Planner != "" && s.Planner != Auto && !slices.Contains(Planners, s.Planner):
+		return fmt.Errorf("budget: no planner %s; there are %s", quote(s.Planner),
+			quotedList(Planners))
 	case s.ContextTokens < 0:
 		return fmt.Errorf("budget: context is %d tokens; it must be positive, or 0 to let the "+
 			"planner choose", s.ContextTokens)
@@ -250,8 +285,8 @@ func (s *solver) plan(contextTokens int, formats []LayerFormats) Plan {
 	}
 	p := Plan{
 		Geometry: g, LimitBytes: s.LimitBytes, LimitSource: s.LimitSource,
-		KVLimitBytes: s.KVLimitBytes, Planner: PlannerUniform, ContextTokens: contextTokens,
-		PredictedDistortion: predictedDistortion(formats),
+		KVLimitBytes: s.KVLimitBytes, Planner: s.model.name, Basis: s.model.basis,
+		ContextTokens: contextTokens, PredictedDistortion: s.model.plan(formats),
 	}
 	if s.KV != nil {
 		p.Planner = PlannerGiven
@@ -300,19 +335,46 @@ func (s *solver) residentBytes(p Plan) int64 {
 // solve returns the best plan that fits, or the least one it looked for, which
 // does not.
 func (s *solver) solve() (Plan, bool) {
-	formats := s.KV
-	if formats == nil {
-		formats = s.Floor
+	if s.KV != nil {
+		plan := s.plan(s.longest(s.KV), s.KV)
+		return plan, s.fits(plan)
 	}
-	context := s.ContextTokens
-	if context == 0 {
-		context = s.context(max(1, s.largest(formats, s.contexts())))
+	floor := s.guarded(s.Floor)
+	context := s.longest(floor)
+	if !s.fits(s.plan(context, floor)) { // guards are good advice, not a reason to refuse
+		floor = s.Floor
+		context = s.longest(floor)
 	}
-	plan := s.plan(context, formats)
-	if s.KV == nil {
-		plan = s.best(context, s.Floor)
+	plan := s.best(context, floor)
+	for i := range floor {
+		if floor[i].K != s.Floor[i].K {
+			plan.GuardedLayers++
+		}
 	}
 	return plan, s.fits(plan)
+}
+
+// longest is the context asked for, or the largest at which formats fit, or the
+// smallest there is.
+func (s *solver) longest(formats []LayerFormats) int {
+	if s.ContextTokens != 0 {
+		return s.ContextTokens
+	}
+	return s.context(max(1, s.largest(formats, s.contexts())))
+}
+
+// guarded raises the keys of a floor to what the model's guards ask for.
+func (s *solver) guarded(floor []LayerFormats) []LayerFormats {
+	if s.model.guards == nil {
+		return floor
+	}
+	raised := slices.Clone(floor)
+	for i, bits := range s.model.guards {
+		if bits > raised[i].K.Bits {
+			raised[i].K = kindDefaults(kernels.KVRows, 0, bits)
+		}
+	}
+	return raised
 }
 
 // largest returns the largest n, at most limit, of which context(n) fits; 0
@@ -328,44 +390,6 @@ func (s *solver) largest(formats []LayerFormats, limit int) int {
 		}
 	}
 	return fit
-}
-
-// best returns the plan with the least predicted distortion among the floor
-// and the candidates not below it that fit; of equals the smaller. Where none
-// fits, that is the floor.
-func (s *solver) best(contextTokens int, floor []LayerFormats) Plan {
-	best := s.plan(contextTokens, floor)
-	for _, candidate := range candidates(floor) {
-		p := s.plan(contextTokens, uniform(candidate, len(s.Shape)))
-		if !s.fits(p) {
-			continue
-		}
-		if !s.fits(best) || p.PredictedDistortion < best.PredictedDistortion ||
-			(p.PredictedDistortion == best.PredictedDistortion && p.TotalBytes < best.TotalBytes) {
-			best = p
-		}
-	}
-	return best
-}
-
-// candidates are the uniform pairs not below the floor in any layer, with keys
-// no coarser than values. One bit loses a third of the signal (kappa.go) and is
-// for those who ask for it.
-func candidates(floor []LayerFormats) []LayerFormats {
-	kLeast, vLeast := 2, 2
-	for _, f := range floor {
-		kLeast, vLeast = max(kLeast, f.K.Bits), max(vLeast, f.V.Bits)
-	}
-	choices := [...]int{2, 3, 4, 5, 6, 7, 8, 16}
-	var pairs []LayerFormats
-	for _, kBits := range choices {
-		for _, vBits := range choices {
-			if kBits >= max(kLeast, vBits) && vBits >= vLeast {
-				pairs = append(pairs, pair(kBits, vBits))
-			}
-		}
-	}
-	return pairs
 }
 
 // page makes the plan of a start that memory does not suffice for: first one

@@ -78,7 +78,7 @@ func TestContextFirstThenBits(t *testing.T) {
 		context int
 		least   string
 	}{
-		{"a byte less than f16 at the trained context", whole.TotalBytes - 1, 8192, "k16v8"},
+		{"a byte less than f16 at the trained context", whole.TotalBytes - 1, 8192, "k16v8/v.g=16"},
 		{"just the floor at the trained context", floor.TotalBytes, 8192, "k4v3"},
 		{"a byte less than that", floor.TotalBytes - 1, 8160, "k4v3"},
 	} {
@@ -313,7 +313,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 			"formats for 29 layers, the model has 30"},
 		{"floor for other layers", func(r *Request) { r.Floor = uniform(pair(4, 4), 31) },
 			"formats for 31 layers"},
-		{"planner", func(r *Request) { r.Planner = "norm" }, `no planner "norm"; there is "uniform"`},
+		{"planner", func(r *Request) { r.Planner = "best" }, `no planner "best"; there are "uniform", `},
 		{"negative context", func(r *Request) { r.ContextTokens = -1 }, "context is -1 tokens"},
 		{"huge context", func(r *Request) { r.ContextTokens = math.MaxInt32 }, "context is 2147483647"},
 		{"context smaller than sessions", func(r *Request) { r.Sessions, r.ContextTokens = 4, 3 },
