@@ -67,8 +67,9 @@ func (c *chooser) onePair() {
 	}
 	keys, values := c.pairSide(0, least.K), c.pairSide(1, least.V)
 	formats := make([]LayerFormats, len(c.Shape))
-	for _, k := range keys {
-		for _, v := range values {
+	for _, key := range keys {
+		for _, value := range values {
+			k, v := key.format, value.format
 			if k.Bits < v.Bits || (k.Quantized() && k.Bits > v.Bits+4) {
 				continue
 			}
@@ -89,32 +90,28 @@ func atLeast(f, floor kernels.KVFormat) kernels.KVFormat {
 }
 
 // pairSide is the pair's menu of a side, the dominated left out.
-func (c *chooser) pairSide(side int, floor kernels.KVFormat) []kernels.KVFormat {
-	bytesOf := func(f kernels.KVFormat) (sum int64) {
+func (c *chooser) pairSide(side int, floor kernels.KVFormat) []option {
+	options := make([]option, 0, 32)
+	for _, f := range pairMenu(side, floor) {
+		o := option{format: f}
 		for i := range c.Shape {
-			sum += c.sideBytes(i, side, f)
+			o.bytes += c.sideBytes(i, side, f)
+			o.distortion += c.model.of(i, side, f)
 		}
-		return sum
+		options = append(options, o)
 	}
-	errorOf := func(f kernels.KVFormat) (sum float64) {
-		for i := range c.Shape {
-			sum += c.model.of(i, side, f)
-		}
-		return sum
-	}
-	return pareto(pairMenu(side, floor), bytesOf, errorOf)
+	return pareto(options)
 }
 
 // sideBytes is what a side of a layer takes in format f at the context, of keys
 // with their means and Λ.
 func (c *chooser) sideBytes(layer, side int, f kernels.KVFormat) int64 {
 	l := c.Shape[layer]
-	l.K, l.V = f, kernels.CacheF16
-	g := kernels.KVGeometry{Layers: []kernels.KVLayer{l}, ContextTokens: c.contextTokens,
-		Sessions: c.Sessions, WindowTiles: c.WindowTiles, SinkTiles: c.SinkTiles}
+	g := kernels.KVGeometry{ContextTokens: c.contextTokens, Sessions: c.Sessions,
+		WindowTiles: c.WindowTiles, SinkTiles: c.SinkTiles}
 	bytes := g.Store(l, f).Bytes().Total()
-	if side == 0 {
-		bytes += g.Bytes().KeyMeans
+	if l.K = f; side == 0 {
+		bytes += g.KeyMeanBytes(l)
 	}
 	return bytes
 }
@@ -169,70 +166,82 @@ func (c *chooser) exact() {
 // taken from a first guess; where a solution needs more of it, it is solved again
 // with that much less room.
 func (c *chooser) knapsack(allowed func(kernels.KVFormat) bool) {
-	formats, classes := c.classes(allowed)
-	if formats == nil {
+	options := c.options(allowed)
+	if options == nil {
 		return
 	}
+	classes := classesOf(options)
 	chosen := make([]int, len(classes))
-	capacity := c.capacity(formats, classes, chosen)
+	capacity := c.capacity(options, chosen)
 	for range 4 {
 		var ok bool
 		if chosen, ok = knapsack(classes, capacity); !ok {
 			return
 		}
-		plan := make([]LayerFormats, len(c.Shape))
-		for i := range plan {
-			plan[i] = LayerFormats{formats[2*i][chosen[2*i]], formats[2*i+1][chosen[2*i+1]]}
-		}
-		if c.offer(plan) {
+		if c.offer(formatsOf(options, chosen)) {
 			return
 		}
-		capacity = min(capacity-1, c.capacity(formats, classes, chosen))
+		capacity = min(capacity-1, c.capacity(options, chosen))
 	}
 }
 
-// classes returns the allowed formats of each (layer, side), keys first, and their
-// bytes and costs. It is nil where a class has none.
-func (c *chooser) classes(allowed func(kernels.KVFormat) bool) ([][]kernels.KVFormat, [][]choice) {
-	var formats [][]kernels.KVFormat
-	var errors []float64
+// options returns the allowed options of each (layer, side), keys first; nil where
+// one has none.
+func (c *chooser) options(allowed func(kernels.KVFormat) bool) [][]option {
+	var all [][]option
 	for i, floor := range c.floor {
 		for side, least := range [2]kernels.KVFormat{floor.K, floor.V} {
-			all := menu(side, least, c.WindowTiles, c.model.formats(side))
-			all = slices.DeleteFunc(all, func(f kernels.KVFormat) bool { return !allowed(f) })
-			all = pareto(all, func(f kernels.KVFormat) int64 { return c.sideBytes(i, side, f) },
-				func(f kernels.KVFormat) float64 { return c.model.of(i, side, f) })
-			if len(all) == 0 {
-				return nil, nil
+			var options []option
+			for _, f := range menu(side, least, c.WindowTiles, c.model.formats(side)) {
+				if allowed(f) {
+					options = append(options, option{f, c.sideBytes(i, side, f), c.model.of(i, side, f)})
+				}
 			}
-			for _, f := range all {
-				errors = append(errors, c.model.of(i, side, f))
+			if len(options) == 0 {
+				return nil
 			}
-			formats = append(formats, all)
+			all = append(all, pareto(options))
 		}
 	}
-	costs := scaleCosts(errors)
-	classes := make([][]choice, len(formats))
-	for class, all := range formats {
-		for _, f := range all {
-			classes[class] = append(classes[class], choice{c.sideBytes(class/2, class%2, f), costs[0]})
+	return all
+}
+
+// classesOf are the options as the knapsack takes them.
+func classesOf(options [][]option) [][]choice {
+	var distortions []float64
+	for _, class := range options {
+		for _, o := range class {
+			distortions = append(distortions, o.distortion)
+		}
+	}
+	costs := scaleCosts(distortions)
+	classes := make([][]choice, len(options))
+	for i, class := range options {
+		for _, o := range class {
+			classes[i] = append(classes[i], choice{o.bytes, costs[0]})
 			costs = costs[1:]
 		}
 	}
-	return formats, classes
+	return classes
+}
+
+// formatsOf are the formats of the options chosen.
+func formatsOf(options [][]option, chosen []int) []LayerFormats {
+	formats := make([]LayerFormats, len(options)/2)
+	for i := range formats {
+		formats[i] = LayerFormats{options[2*i][chosen[2*i]].format, options[2*i+1][chosen[2*i+1]].format}
+	}
+	return formats
 }
 
 // capacity is what the limits leave for the bytes of the classes when everything
 // else is as it is with these options.
-func (c *chooser) capacity(formats [][]kernels.KVFormat, classes [][]choice, chosen []int) int64 {
-	plan, pages := make([]LayerFormats, len(c.Shape)), int64(0)
-	for i := range plan {
-		plan[i] = LayerFormats{formats[2*i][chosen[2*i]], formats[2*i+1][chosen[2*i+1]]}
-	}
+func (c *chooser) capacity(options [][]option, chosen []int) int64 {
+	var pages int64
 	for class, at := range chosen {
-		pages = saturated(pages, classes[class][at].bytes)
+		pages = saturated(pages, options[class][at].bytes)
 	}
-	p := c.solver.plan(c.contextTokens, plan)
+	p := c.solver.plan(c.contextTokens, formatsOf(options, chosen))
 	inside := arenaBytes(p.Lines)
 	outside := c.residentBytes(p) - inside
 	for _, line := range p.Lines {

@@ -59,21 +59,23 @@ func restrict(formats []kernels.KVFormat, floor kernels.KVFormat, windowTiles in
 	return kept
 }
 
-// pareto keeps of the formats those that cost least for their bytes, in rising
-// order of bytes; of equals the first of the menu.
-func pareto(formats []kernels.KVFormat, bytesOf func(kernels.KVFormat) int64,
-	errorOf func(kernels.KVFormat) float64) []kernels.KVFormat {
-	sorted := slices.Clone(formats)
-	slices.SortStableFunc(sorted, func(a, b kernels.KVFormat) int {
-		if x, y := bytesOf(a), bytesOf(b); x != y {
-			return cmp.Compare(x, y)
-		}
-		return cmp.Compare(errorOf(a), errorOf(b))
+// option is a format with what it takes and what it is predicted to cost.
+type option struct {
+	format     kernels.KVFormat
+	bytes      int64
+	distortion float64
+}
+
+// pareto keeps of the options those that cost least for their bytes, in rising order
+// of bytes; of equals the first.
+func pareto(options []option) []option {
+	slices.SortStableFunc(options, func(a, b option) int {
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.distortion, b.distortion))
 	})
-	kept := sorted[:0]
-	for _, f := range sorted {
-		if len(kept) == 0 || errorOf(f) < errorOf(kept[len(kept)-1]) {
-			kept = append(kept, f)
+	kept := options[:0]
+	for _, o := range options {
+		if len(kept) == 0 || o.distortion < kept[len(kept)-1].distortion {
+			kept = append(kept, o)
 		}
 	}
 	return kept

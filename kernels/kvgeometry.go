@@ -185,6 +185,11 @@ func (g KVGeometry) BalanceValues(l KVLayer) int {
 	return l.KVHeads * l.HeadDim
 }
 
+// KeyMeanBytes is what the key means and Λ of a layer take.
+func (g KVGeometry) KeyMeanBytes(l KVLayer) int64 {
+	return roundLine(4*int64(g.KeyMeanValues(l))) + roundLine(4*int64(g.BalanceValues(l)))
+}
+
 // KVPool is one of the two pools of pages that sessions share. The pages of a
 // tile in all global layers live and die together, so one index, valid in
 // every layer and side of the pool, names them all: float sides form one pool,
@@ -241,7 +246,7 @@ func (g KVGeometry) Bytes() KVBytes {
 	var b KVBytes
 	for _, l := range g.Layers {
 		b = b.plus(g.Store(l, l.K).Bytes()).plus(g.Store(l, l.V).Bytes())
-		b.KeyMeans += roundLine(4*int64(g.KeyMeanValues(l))) + roundLine(4*int64(g.BalanceValues(l)))
+		b.KeyMeans += g.KeyMeanBytes(l)
 	}
 	b.PageTable = roundLine(4 * g.PageTableEntries())
 	return b
