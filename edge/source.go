@@ -77,31 +77,48 @@ func (s *Source) Close() error { return s.file.Close() }
 
 // Plan returns the byte plan of the source's options without taking memory.
 func (s *Source) Plan() (budget.Plan, error) {
-	o, spec := s.options, s.model.Spec
-	layers := len(spec.Layers)
-	r := budget.Request{
-		Shape: spec.Shape(), Sessions: o.Parallel, WindowTiles: o.window(), SinkTiles: o.sinks(),
-		ContextTokens: o.ContextTokens, TrainedTokens: spec.ContextTokens,
-		KVLimitBytes: o.KVBudgetBytes, AllowPaging: o.AllowPaging, Planner: o.Planner,
-		ContextDependent: s.contextLines,
-	}
-	err := choose(&r, o, layers)
+	r, err := s.request()
 	if err != nil {
-		return budget.Plan{}, inputError{err}
-	}
-	if r.Fixed, err = s.fixedLines(); err != nil {
-		return budget.Plan{}, inputError{err}
-	}
-	if r.LimitBytes, r.LimitSource = o.BudgetBytes, "--budget"; r.LimitBytes == 0 {
-		if r.LimitBytes, r.LimitSource, err = o.limit(); err != nil {
-			return budget.Plan{}, err
-		}
+		return budget.Plan{}, err
 	}
 	plan, err := budget.Solve(r)
 	if err != nil {
 		return plan, inputError{err}
 	}
 	return plan, nil
+}
+
+// NextStep returns what the least more memory would buy over a plan of Plan; ok is
+// false where that is nothing.
+func (s *Source) NextStep(p budget.Plan) (step budget.Step, ok bool) {
+	r, err := s.request()
+	if err != nil {
+		return step, false
+	}
+	r.LimitBytes = p.LimitBytes // free memory may have changed since
+	return budget.Next(r, p)
+}
+
+// request is what the planner is asked.
+func (s *Source) request() (budget.Request, error) {
+	o, spec := s.options, s.model.Spec
+	r := budget.Request{
+		Shape: spec.Shape(), Sessions: o.Parallel, WindowTiles: o.window(), SinkTiles: o.sinks(),
+		ContextTokens: o.ContextTokens, TrainedTokens: spec.ContextTokens,
+		KVLimitBytes: o.KVBudgetBytes, AllowPaging: o.AllowPaging, Planner: o.Planner,
+		ContextDependent: s.contextLines,
+	}
+	err := choose(&r, o, len(spec.Layers))
+	if err == nil {
+		r.Fixed, err = s.fixedLines()
+	}
+	if err != nil {
+		return r, inputError{err}
+	}
+	if r.LimitBytes, r.LimitSource = o.BudgetBytes, "--budget"; r.LimitBytes == 0 {
+		r.LimitBytes, r.LimitSource, err = o.limit()
+	}
+	return r, err
 }
 
 // choose puts the plan texts of o into r. A window and sinks that the plan names

@@ -3,11 +3,7 @@ package main
 // plan: the byte plan of a model under a limit, without running it.
 
 import (
-	"fmt"
-	"io"
-
 	"edgeinfer/budget"
-	"edgeinfer/edge"
 	"edgeinfer/kernels"
 
 	"github.com/spf13/cobra"
@@ -20,7 +16,8 @@ func (p *program) planCommand() *cobra.Command {
 		Short: "Show what fits into memory, to the byte, without running",
 		Long: `plan prints the memory plan that run would follow with the same flags: the context,
 the formats of the key/value cache, and one line for every consumer of memory. It takes no
-memory itself. Where nothing fits, it says how much is needed, how much there is, and what would
+memory itself. Layers are bars of bits, one mark a bit; memory is a bar of letters, one a purpose,
+dots what the limit leaves. Where nothing fits, it says how much is needed, how much there is, and what would
 fit.
 
 The plan of --kv gives bits for keys and values, k4v2, or f16 or f32, for all layers or by ranges,
@@ -56,10 +53,15 @@ func (p *program) plan(s *settings) error {
 	if err != nil {
 		return err
 	}
-	if s.json {
-		return writeJSON(p.stdout, describePlan(plan))
+	report := describePlan(plan)
+	if step, ok := source.NextStep(plan); ok {
+		report.Next = &nextReport{step.MoreBytes, planText(step.Plan), step.Plan.ContextTokens,
+			step.Plan.PredictedDistortion}
 	}
-	writePlan(p.stdout, source, plan)
+	if s.json {
+		return writeJSON(p.stdout, report)
+	}
+	writePlan(p.stdout, source, plan, report.Next)
 	return nil
 }
 
@@ -73,7 +75,19 @@ type planReport struct {
 	Lines               []jsonLine `json:"lines"`
 	KV                  kvReport   `json:"kv"`
 	Planner             string     `json:"planner"`
+	PlannerBasis        string     `json:"planner_basis"`  // what the prediction rests on
+	GuardedLayers       int        `json:"guarded_layers"` // whose keys a guard gives more bits
 	PredictedDistortion float64    `json:"predicted_distortion"`
+
+	Next *nextReport `json:"next,omitempty"` // what the least more memory would buy
+}
+
+// nextReport is a better plan that so much more memory would allow.
+type nextReport struct {
+	MoreBytes           int64   `json:"more_bytes"`
+	KV                  string  `json:"kv"`
+	ContextTokens       int     `json:"context_tokens"`
+	PredictedDistortion float64 `json:"predicted_distortion"`
 }
 
 // kvReport describes the cache. Bytes is all of it; the layers' bytes leave out
@@ -108,7 +122,8 @@ func describePlan(plan budget.Plan) planReport {
 	report := planReport{
 		ContextTokens: plan.ContextTokens, Sessions: g.Sessions, TotalBytes: plan.TotalBytes,
 		LimitBytes: plan.LimitBytes, LimitSource: plan.LimitSource, Lines: jsonLines(plan.Lines),
-		Planner: plan.Planner, PredictedDistortion: plan.PredictedDistortion,
+		Planner: plan.Planner, PlannerBasis: plan.Basis, GuardedLayers: plan.GuardedLayers,
+		PredictedDistortion: plan.PredictedDistortion,
 		KV: kvReport{Plan: planText(plan), Bytes: plan.KVBytes(),
 			BytesPerToken: g.SealedBytesPerToken(), AverageBits: g.AverageBits()},
 	}
@@ -126,18 +141,4 @@ func describeSide(g kernels.KVGeometry, l kernels.KVLayer, f kernels.KVFormat) s
 		side.Fit = f.Fit.String()
 	}
 	return side
-}
-
-// writePlan writes the plan for people.
-func writePlan(w io.Writer, source *edge.Source, plan budget.Plan) {
-	g, spec := plan.Geometry, source.Spec()
-	fmt.Fprintf(w, "model     %s (%s, %d layers, trained with %d tokens)\n",
-		source.File().Name(), spec.Architecture, len(spec.Layers), spec.ContextTokens)
-	fmt.Fprintf(w, "context   %d tokens, sessions %d\n", plan.ContextTokens, g.Sessions)
-	fmt.Fprintf(w, "cache     %s: %s, %.2f bits a value and %.1f bytes a token once sealed\n",
-		planText(plan), budget.FormatSize(plan.KVBytes()), g.AverageBits(), g.SealedBytesPerToken())
-	fmt.Fprintf(w, "planner   %s, predicted distortion %.3g\n", plan.Planner, plan.PredictedDistortion)
-	fmt.Fprintf(w, "limit     %s (%s)\n", budget.FormatSize(plan.LimitBytes), plan.LimitSource)
-	fmt.Fprintln(w, "memory:")
-	writeLines(w, plan.Lines, plan.TotalBytes)
 }
