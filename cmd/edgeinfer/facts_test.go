@@ -78,7 +78,7 @@ func TestPlanForPeople(t *testing.T) {
 	o := mustCall(t, "plan", "--budget", "100MiB", "-c", "0", "--kv", "f16")
 	for _, want := range []string{"context   512 tokens", "cache     f16:",
 		"limit     100.0 MiB (--budget)",
-		"  weights ", "  go reserve ", "  total "} {
+		"  W weights ", "  G go reserve ", "  total "} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("plan %s; want %q in it", o.stdout, want)
 		}

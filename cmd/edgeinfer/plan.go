@@ -16,9 +16,9 @@ func (p *program) planCommand() *cobra.Command {
 		Short: "Show what fits into memory, to the byte, without running",
 		Long: `plan prints the memory plan that run would follow with the same flags: the context,
 the formats of the key/value cache, and one line for every consumer of memory. It takes no
-memory itself. Layers are bars of bits, one mark a bit; memory is a bar of letters, one a purpose,
-dots what the limit leaves. Where nothing fits, it says how much is needed, how much there is, and what would
-fit.
+memory itself. Layers are bars of bits, one mark a bit; memory is a bar of letters, one a
+purpose, with dots for what the limit leaves. Where nothing fits, it says how much is needed,
+how much there is, and what would fit.
 
 The plan of --kv gives bits for keys and values, k4v2, or f16 or f32, for all layers or by ranges,
 0-3:k8v6,4-29:k4v3. Options follow a slash; with k. or v. in front they concern one side:
